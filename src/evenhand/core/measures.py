@@ -15,8 +15,7 @@ MEASURES: dict[str, str] = {
     "label_share": "Share of labelled posts that carry the label (a post with two labels counts for"
     " both).",
     "split_share": "Share of posts in the published split.",
-    "characters": "Median length of a text in Unicode characters; the interval is the middle 95 % of"
-    " posts.",
+    "characters": "Length of a text in Unicode characters: the median, or a quantile.",
     "emoji_share": "Share of posts with at least one emoji.",
     # Authors
     "authors": "Distinct known authors, overall or of posts that carry a label.",
@@ -27,8 +26,8 @@ MEASURES: dict[str, str] = {
     " post of a hateful label's most prolific author gets that label), `ideal` (only those of their"
     " posts that do carry it), `majority` (each author's commonest label in the training folds).",
     # Duplicates, twins, conflicts
-    "duplicate_pairs": "Pairs of posts equal under the strict key (RT, handles, links, case, spacing"
-    " and HTML entities removed).",
+    "duplicate_pairs": "Pairs of posts equal under the strict key (RT, handles, links, case,"
+    " spacing and HTML entities removed).",
     "near_duplicate_pairs": "Pairs not equal under the strict key with Jaccard ≥ .8 on character"
     " 5-grams, or edit distance ≤ 2 between texts of 12 to 39 characters.",
     "duplicate_groups": "Groups of posts connected by duplicate or near-duplicate pairs.",
@@ -44,6 +43,13 @@ MEASURES: dict[str, str] = {
     "twins_missing": "Posts whose twin is not installed.",
     "templates": "Distinct templates the posts were made from.",
     "templates_across_splits": "Posts whose template also stands in another published split.",
+    "authors_across_splits": "Posts whose author also has posts in another published split.",
+    # The installation
+    "components": "Registered components of a kind.",
+    "installed": "Whether a corpus's files are in the data folder (1) or not (0).",
+    "corpora_installed": "Published corpora whose files are in the data folder.",
+    "install_bytes": "Size of the base install: Evenhand and the packages it needs.",
+    "bytes": "Size of a downloaded file.",
     # The demo
     "abuse_rate": "Share of abusive posts in the whole made-up population (known, because made"
     " up).",

@@ -201,7 +201,9 @@ def gold_table(frame: pl.DataFrame, where: str = "gold") -> pl.DataFrame:
     table = _shape(frame, GOLD, ("post", "question", "shares", "n", "origin", "label"), where)
     faults = Faults(where, unit="row")
     share = pl.col("shares").list.eval(pl.element().struct.field("share"))
-    _refuse(faults, table, (share.list.min() < 0) | (share.list.max() > 1), "a share outside [0, 1]")
+    _refuse(
+        faults, table, (share.list.min() < 0) | (share.list.max() > 1), "a share outside [0, 1]"
+    )
     off = ~pl.col("multiple") & ((share.list.sum() - 1).abs() > 1e-6)
     _refuse(faults, table, off, "single-choice shares do not sum to 1")
     twice = ~pl.struct("post", "question", "origin").is_first_distinct()

@@ -26,6 +26,7 @@ class Corpus:
     posts: pl.DataFrame
     gold: pl.DataFrame | None = None
     judgements: pl.DataFrame | None = None
+    draws: pl.DataFrame | None = None
     scores: pl.DataFrame | None = None
     hateful: Sequence[str] = ()
     """Which labels of the main question count as hateful (abusive)."""
@@ -89,8 +90,20 @@ class Reader:
     read: Callable[[Path], Corpus]
     """From the data folder (not the corpus's own) to a corpus."""
     question: str = "label"
+    files: Sequence[str] = ()
+    """What must be there, below the data folder (each plain or gzipped; ``a|b``: either)."""
     homepage: str | None = None
     downloads: Sequence[Download] = ()
     by_hand: str | None = None
     """How to get what cannot be downloaded, and where to put it."""
     statement: Statement = field(default_factory=Statement)
+
+    def installed(self, data: Path) -> bool:
+        """Whether every file the reader needs lies in the data folder."""
+        return all(
+            any(_present(data / name) for name in choice.split("|")) for choice in self.files
+        )
+
+
+def _present(path: Path) -> bool:
+    return path.is_file() or path.with_name(path.name + ".gz").is_file()

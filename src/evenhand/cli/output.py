@@ -1,0 +1,89 @@
+"""What every command does at its end: tables for people, JSON for programs, a folder on request."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+
+if TYPE_CHECKING:
+    from evenhand.core.provenance import Run
+    from evenhand.studies.parts import Parts
+
+_PATIENCE_SECONDS = 2.0
+
+Step = Callable[[str, float, float | None], None]
+
+
+def start(seed: int = 0) -> Run:
+    """A run of the command that was typed."""
+    from evenhand.core.provenance import Run
+
+    return Run(command=["evenhand", *sys.argv[1:]], seed=seed)
+
+
+def print_json(run: Run, **also: Any) -> None:
+    """Print the run's document, with whatever a command adds."""
+    print(json.dumps(run.document() | also, ensure_ascii=False, allow_nan=False))
+
+
+def finish(run: Run, *, as_json: bool, out: Path | None = None, parts: Parts) -> None:
+    """Show the findings, and write the folder where one was named."""
+    page = None
+    if out is not None:
+        from evenhand.reports import write_report
+
+        page = write_report(
+            out, run, parts.title, parts.sections, parts.tables, summary=parts.summary
+        )
+    if as_json:
+        print_json(run)
+        return
+    from evenhand.reports import print_findings
+
+    console = Console()
+    for section in parts.sections:
+        if section.findings:
+            print_findings(section.findings, console=console, title=section.title)
+            console.print()
+    for sentence in parts.summary:
+        console.print(f"• {sentence}", markup=False, highlight=False)
+    if page:
+        console.print(f"Report: {page}", markup=False, highlight=False, soft_wrap=True)
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Step]:
+    """A progress bar on stderr, shown once the work has taken two seconds.
+
+    Yields ``step(what, done, total)``; ``total`` None means that nobody knows.
+    """
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TimeElapsedColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    task = bar.add_task(what, total=None)
+    timer = threading.Timer(_PATIENCE_SECONDS, bar.start)
+    timer.daemon = True
+    if sys.stderr.isatty():
+        timer.start()
+
+    def step(name: str, done: float, total: float | None) -> None:
+        bar.update(task, description=name, completed=done, total=total)
+
+    try:
+        yield step
+    finally:
+        timer.cancel()
+        bar.stop()

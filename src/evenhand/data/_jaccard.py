@@ -1,0 +1,285 @@
+"""Pairs of texts with Jaccard similarity of at least .8 on character 5-grams; none is missed.
+
+A set-similarity join with prefix filtering (Chaudhuri, Ganti and Kaushik 2006; Bayardo, Ma and
+Srikant 2007; Xiao et al. 2008) and a bitmap filter (Sandes, Teodoro and Melo 2020). Different from
+the sources: the filters run on hashed 5-grams, and every bound below holds even if hashes collide,
+so that a collision costs time and never a pair. What survives is compared on the true 5-grams.
+
+Why no pair is lost. Let A and B be the sets of 5-grams of two texts with |A∩B| ≥ .8 |A∪B|, f the
+hash, m ≥ |A| the number of 5-grams with repeats, s = |f(A)| ≤ |A| the number of ids. Sort the ids
+of each text by one fixed order, rarest first; the rank of an id is the number of ids before it.
+Ids before the first common one belong to one text only, and each stands for at least one 5-gram
+that the other text lacks. Therefore:
+
+1. |A∖B| ≤ |A|/5: the first common id has a rank of at most m/5 in either text.
+2. |A∖B| + |B∖A| ≤ (|A| + |B|)/9. The text with the smaller s has at most half of these, and
+   |B| ≤ 1.25 |A|: there the rank is at most |A|/8 ≤ m/8.
+3. s(B) ≤ |B| ≤ 1.25 |A| ≤ 1.25 m(A).
+4. The parity bitmaps of f(A) and f(B) differ in at most |A∖B| + |B∖A| bits.
+
+Memory is bounded by blocks, apart from the entries kept: at most a fifth of the characters.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+Pairs = NDArray[np.int32]
+Block = tuple[int, int]
+T = TypeVar("T")
+
+_GRAM = 5
+_SAMPLE = 1 << 21  # 5-grams looked at to learn which are rare
+_BUCKETS = 1 << 20  # counters for them
+_BLOCK = 1 << 18  # 5-grams sorted at a time: what a processor's cache holds
+_CANDIDATES = 1 << 20  # candidate pairs held at a time, per processor
+_EXACT = 1 << 20  # 5-grams of both sides copied at a time when pairs are compared
+_TEXTS = 1 << 23  # characters held at a time then
+_RARITY_BITS = 6
+_HASH_BITS = 42  # with the rarity and 15 bits of text number one signed word
+_BITMAP = 512
+_ODD = np.array([0x9E3779B97F4A7C15, 0x165667B19E3779F9, 0xC2B2AE3D27D4EB4F], dtype=np.uint64)
+
+
+class _Prefixes(NamedTuple):
+    """The rarest ids of each text: an entry per id and text, and two facts per text."""
+
+    id: Ints
+    text: Ints
+    low: Flags
+    """Whether the rank is low enough for the text with fewer ids (bound 2)."""
+    ids: Ints
+    """Per text: the number of distinct ids, s."""
+    bitmap: NDArray[np.uint64]
+    """Per text: the bits, of 512, on which an odd number of its ids falls."""
+
+
+def jaccard_pairs(texts: pl.Series) -> Iterator[Pairs]:
+    """Yield blocks of pairs (i, j) with i < j, each pair once; every text needs 5 characters."""
+    if len(texts) < 2:
+        return
+    grams = lengths(texts) - (_GRAM - 1)
+    join = _Join(_prefixes(texts, grams), grams)
+
+    def pairs_of(block: Block) -> Pairs:
+        pairs = join.candidates(*block)
+        return pairs[at_least(texts, pairs)]
+
+    yield from _in_threads(pairs_of, blocks(join.work, _CANDIDATES))
+
+
+def at_least(texts: pl.Series, pairs: Pairs) -> Flags:
+    """Whether the Jaccard similarity of each pair is at least .8, by the true 5-grams."""
+    used = np.zeros(len(texts), dtype=np.bool_)
+    used[pairs] = True
+    some = texts.filter(pl.Series(used))
+    if len(pairs) > 1 and int(lengths(some).sum()) > _TEXTS:
+        half = len(pairs) // 2
+        return np.concatenate([at_least(texts, pairs[:half]), at_least(texts, pairs[half:])])
+    sets = _gram_sets(some)
+    left, right = (np.cumsum(used) - 1)[pairs].T
+    sizes = np.diff(sets.indptr).astype(np.int64)
+    both = sizes[left] + sizes[right]
+    shared = np.zeros(len(pairs), dtype=np.int64)
+    for start, stop in blocks(both, _EXACT):
+        common = sets[left[start:stop]].multiply(sets[right[start:stop]])
+        shared[start:stop] = np.diff(common.indptr)
+    # shared / (both - shared) ≥ 4/5, in whole numbers.
+    return np.asarray(9 * shared >= 4 * both)
+
+
+def _in_threads(function: Callable[[Block], T], items: Iterator[Block]) -> Iterator[T]:
+    """Map on all processors, in order, without running far ahead of whoever takes the results."""
+    workers = os.cpu_count() or 1
+    with ThreadPoolExecutor(workers) as pool:
+        while wave := list(islice(items, 4 * workers)):
+            yield from pool.map(function, wave)
+
+
+def lengths(texts: pl.Series) -> Ints:
+    """How many code points each text has."""
+    return texts.str.len_chars().to_numpy().astype(np.int64)
+
+
+def code_points(texts: pl.Series) -> NDArray[np.uint32]:
+    """The code points of all texts, one text after the other."""
+    return np.frombuffer("".join(texts.to_list()).encode("utf-32-le"), dtype=np.uint32)
+
+
+def blocks(sizes: Ints, limit: int, most: int = 1 << 62) -> Iterator[Block]:
+    """Cut a list into runs whose sizes sum to at most ``limit``, or of one item that is larger."""
+    total = np.cumsum(sizes)
+    start = 0
+    while start < len(sizes):
+        before = total[start - 1] if start else 0
+        stop = int(np.searchsorted(total, before + limit, side="right"))
+        stop = min(max(start + 1, stop), start + most)
+        yield start, stop
+        start = stop
+
+
+def spread(starts: Ints, counts: Ints) -> Ints:
+    """For every start the numbers start, start + 1, … (as many as its count), in one array."""
+    ends = np.cumsum(counts)
+    return np.arange(counts.sum()) + np.repeat(starts - (ends - counts), counts)
+
+
+def distinct(values: Ints) -> Ints:
+    """Sort in place and drop repeats; for large arrays faster than ``np.unique``."""
+    values.sort()
+    return np.asarray(values[_first_of_run(values)])
+
+
+def _first_of_run(values: Ints) -> Flags:
+    first = np.ones(len(values), dtype=np.bool_)
+    np.not_equal(values[1:], values[:-1], out=first[1:])
+    return first
+
+
+def _starts(grams: Ints) -> Ints:
+    """Where in the joined code points the 5-grams begin that stay within one text."""
+    size = grams + (_GRAM - 1)
+    return spread(np.cumsum(size) - size, grams)
+
+
+def _hashes(texts: pl.Series, grams: Ints, bits: int) -> Ints:
+    """All 5-grams of all texts, hashed."""
+    code = code_points(texts).astype(np.uint64)
+    two = code[:-1] * _ODD[0] + code[1:]
+    four = two[:-2] * _ODD[1] + two[2:]
+    five = four[:-1] * _ODD[0] + code[4:]
+    five ^= five >> np.uint64(32)
+    five *= _ODD[2]
+    five >>= np.uint64(64 - bits)
+    return np.asarray(five[_starts(grams)].view(np.int64))
+
+
+def _rarity(texts: pl.Series, grams: Ints, bits: int) -> NDArray[np.uint8]:
+    """By the last bits of a hash: how common it is, 0 to 63, learned from a sample.
+
+    Only speed depends on it, so that a sample will do.
+    """
+    step = 1 + int(grams.sum()) // _SAMPLE
+    ids = _hashes(texts.gather_every(step), grams[::step], bits)
+    counts = np.bincount(ids & (_BUCKETS - 1), minlength=_BUCKETS)
+    rarity = np.minimum(4 * np.log2(counts + 1), (1 << _RARITY_BITS) - 1)
+    return np.asarray(rarity, dtype=np.uint8)
+
+
+def _prefixes(texts: pl.Series, grams: Ints) -> _Prefixes:
+    """The prefixes of all texts, block by block on all processors."""
+    bits = min(_HASH_BITS, 62 - _RARITY_BITS - len(texts).bit_length())
+    rarity = _rarity(texts, grams, bits)
+
+    def part(block: Block) -> _Prefixes:
+        start, stop = block
+        found = _prefixes_of_block(texts[start:stop], grams[start:stop], bits, rarity)
+        return found._replace(text=found.text + start)
+
+    parts = _in_threads(part, blocks(grams, _BLOCK, most=1 << 15))
+    return _Prefixes(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
+def _prefixes_of_block(
+    texts: pl.Series, grams: Ints, bits: int, rarity: NDArray[np.uint8]
+) -> _Prefixes:
+    hashes = _hashes(texts, grams, bits)
+    word = rarity[hashes & (_BUCKETS - 1)].astype(np.int64) << bits
+    word |= hashes
+    word |= np.repeat(np.arange(len(grams)) << (bits + _RARITY_BITS), grams)
+    word = distinct(word)  # by text, then rarity, then hash
+    text = word >> (bits + _RARITY_BITS)
+    ids = np.bincount(text, minlength=len(grams))
+    odd = np.bincount(text * _BITMAP + (word & (_BITMAP - 1)), minlength=len(grams) * _BITMAP) & 1
+    bitmap = np.packbits(odd.astype(np.bool_)).view(np.uint64).reshape(len(grams), -1)
+    kept = np.minimum(ids, grams // 5 + 1)
+    at = spread(np.cumsum(ids) - ids, kept)
+    rank = spread(np.zeros_like(kept), kept)
+    text = text[at]
+    word = word[at] & ((1 << (bits + _RARITY_BITS)) - 1)
+    return _Prefixes(word, text, rank <= grams[text] // 8, ids, bitmap)
+
+
+class _Join:
+    """Which texts share an id of their prefixes. Texts are numbered by ``order`` inside."""
+
+    def __init__(self, prefixes: _Prefixes, grams: Ints) -> None:
+        self.order = np.argsort(prefixes.ids, kind="stable")
+        self.ids = prefixes.ids[self.order]
+        self.grams = grams[self.order]
+        self.bitmap = prefixes.bitmap[self.order]
+        self._list(prefixes)
+        work = np.bincount(self.later, weights=self.count, minlength=len(grams))
+        self.work = work.astype(np.int64)
+        """Per text: how many entries of earlier texts it meets."""
+
+    def _list(self, prefixes: _Prefixes) -> None:
+        """For every entry of a later text, find the run of earlier texts with the same id.
+
+        An earlier text has fewer ids, so that its entries with a low rank are enough (bound 2).
+        """
+        bits = len(self.order).bit_length()
+        number = np.empty_like(self.order)
+        number[self.order] = np.arange(len(self.order))
+        word = (prefixes.id << (bits + 1)) | (number[prefixes.text] << 1) | prefixes.low
+        word.sort()  # by id, then text
+        low = (word & 1).astype(np.bool_)
+        word >>= 1
+        end: Ints = np.cumsum(low) - low
+        first = np.flatnonzero(_first_of_run(word >> bits))
+        meets = end > np.repeat(end[first], np.diff(first, append=len(word)))
+        self.later = word[meets] & ((1 << bits) - 1)
+        # Texts that bound 3 rules out come first in a run: begin behind them.
+        least = np.searchsorted(5 * np.maximum.accumulate(self.grams), 4 * self.ids)
+        runs = word[low]
+        self.start = np.searchsorted(runs, (word[meets] >> bits << bits) | least[self.later])
+        self.count = end[meets] - self.start
+        self.earlier = runs & ((1 << bits) - 1)
+
+    def candidates(self, start: int, stop: int) -> Pairs:
+        """The pairs whose later text is one of these and that pass bounds 3 and 4."""
+        here = (self.later >= start) & (self.later < stop)
+        count = self.count[here]
+        i = self.earlier[spread(self.start[here], count)]
+        j = np.repeat(self.later[here], count)
+        fits = 5 * self.grams[i] >= 4 * self.ids[j]
+        pair = distinct((i[fits] << 32) | j[fits])
+        i, j = pair >> 32, pair & ((1 << 32) - 1)
+        differ = np.bitwise_count(self.bitmap[i] ^ self.bitmap[j]).sum(axis=1, dtype=np.int64)
+        close = 9 * differ <= self.grams[i] + self.grams[j]
+        found = np.stack([self.order[i[close]], self.order[j[close]]], axis=1)
+        return np.sort(found, axis=1).astype(np.int32)
+
+
+def _gram_sets(texts: pl.Series) -> Any:
+    """A sparse row per text whose columns are its distinct 5-grams, numbered without collision."""
+    code = code_points(texts)
+    present = np.zeros(0x110000, dtype=np.bool_)
+    present[code] = True
+    rank = (np.cumsum(present) - 1)[code]
+    size = int(present.sum())
+    two = rank[:-1] * size + rank[1:]
+    if size**_GRAM < 1 << 63:
+        four = two[:-2] * size**2 + two[2:]
+    else:  # too many different characters to pack five into a word: number what occurs
+        two = np.unique(two, return_inverse=True)[1]
+        four = np.unique(two[:-2] * (int(two.max()) + 1) + two[2:], return_inverse=True)[1]
+    grams = lengths(texts) - (_GRAM - 1)
+    column = (four[:-1] * size + rank[4:])[_starts(grams)]
+    start = np.concatenate([[0], np.cumsum(grams)])
+    shape = (len(texts), (1 << 63) - 1)
+    sets = csr_array((np.ones(len(column), dtype=np.int8), column, start), shape=shape)
+    sets.sum_duplicates()
+    sets.data[:] = 1
+    return sets

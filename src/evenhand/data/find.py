@@ -1,0 +1,123 @@
+"""From what a user typed to a corpus: a registered name, a file, or a folder of records."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+
+from evenhand.core import registry
+from evenhand.core.errors import BadInput, BrokenComponent, UnknownComponent
+from evenhand.core.provenance import DataUsed, sha256_of_all
+from evenhand.core.tables import (
+    draws_table,
+    gold_table,
+    judgements_table,
+    posts_table,
+    scores_table,
+    write_parquet,
+)
+from evenhand.data.corpus import Corpus, Reader
+from evenhand.data.user_file import FileOptions, read_user_file
+
+_TABLES: dict[str, Callable[..., pl.DataFrame]] = {
+    "posts": posts_table,
+    "gold": gold_table,
+    "judgements": judgements_table,
+    "draws": draws_table,
+    "scores": scores_table,
+}
+_ABOUT = "corpus.json"
+
+
+def data_folder() -> Path:
+    """Where published corpora lie: ``EVENHAND_DATA``, or the user's data folder."""
+    named = os.environ.get("EVENHAND_DATA")
+    if named:
+        return Path(named).expanduser()
+    base = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    return Path(base) / "evenhand"
+
+
+def reader(name: str) -> Reader:
+    """The registered reader of a published corpus."""
+    found = registry.get("readers", name)
+    if not isinstance(found, Reader):
+        raise BrokenComponent(f"readers {name!r} is a {type(found).__name__}; expected a Reader")
+    return found
+
+
+def find(name: str, options: FileOptions | None = None) -> Corpus:
+    """The corpus a user named. A registered name wins over a file; ``./name`` is always a path."""
+    if name in registry.names("readers"):
+        if options and options != FileOptions():
+            raise BadInput(f"{name} is a published corpus: its columns and labels are known")
+        return reader(name).read(data_folder())
+    path = Path(name)
+    if path.is_dir():
+        return read_folder(path)
+    if path.exists() or path.suffix or os.sep in name:
+        return read_user_file(path, options)
+    try:
+        registry.get("readers", name)
+    except UnknownComponent as error:
+        raise UnknownComponent(f"{error}; nor is there a file or folder {name!r}") from None
+    raise AssertionError(name)
+
+
+def used(corpus: Corpus) -> DataUsed:
+    """The corpus as an input of a run."""
+    return DataUsed(corpus.name, corpus.rows, sha256_of_all(corpus.files))
+
+
+def write_folder(corpus: Corpus, folder: Path) -> None:
+    """Write a corpus as a folder of records that :func:`find` reads back."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in _TABLES:
+        table = getattr(corpus, name)
+        if table is not None:
+            write_parquet(table, folder / f"{name}.parquet")
+    about = {
+        "name": corpus.name,
+        "rows": corpus.rows,
+        "question": corpus.question,
+        "hateful": list(corpus.hateful),
+        "notes": list(corpus.notes),
+        "origin": corpus.origin,
+    }
+    (folder / _ABOUT).write_text(json.dumps(about, indent=1, ensure_ascii=False) + "\n")
+
+
+def read_folder(folder: Path) -> Corpus:
+    """Read a folder of records; ``posts.parquet`` is required."""
+    if not (folder / "posts.parquet").is_file():
+        raise BadInput(f"{folder}: no posts.parquet; expected a folder of records or a file")
+    tables, files = {}, []
+    for name, check in _TABLES.items():
+        path = folder / f"{name}.parquet"
+        if path.is_file():
+            try:
+                frame = pl.read_parquet(path)
+            except Exception as error:  # Polars raises many kinds; each means it is unreadable
+                reason = str(error).splitlines()[0]
+                raise BadInput(f"{path}: cannot be read as Parquet: {reason}") from error
+            tables[name] = check(frame, where=str(path))
+            files.append(path)
+    about = folder / _ABOUT
+    try:
+        known = json.loads(about.read_text()) if about.is_file() else {}
+    except ValueError as error:
+        raise BadInput(f"{about}: not JSON: {error}") from error
+    return Corpus(
+        name=known.get("name", folder.name),
+        rows=known.get("rows", tables["posts"].height),
+        question=known.get("question", "label"),
+        hateful=tuple(known.get("hateful", ())),
+        notes=tuple(known.get("notes", ())),
+        origin=known.get("origin", "data"),
+        files=tuple(files),
+        **tables,
+    )

@@ -1,0 +1,68 @@
+"""A folder of results: the page for people, the same findings for programs, where they come from.
+
+``report.html``, ``findings.parquet``, ``findings.csv``, ``findings.tex``, ``run.json``, and one
+Parquet file for each table given. A failure leaves nothing half-written.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import polars as pl
+
+from evenhand.core.provenance import Run, folder_at_once
+from evenhand.core.tables import write_parquet
+from evenhand.reports.export import findings_csv, findings_latex, findings_parquet
+from evenhand.reports.page import Section, page
+
+_NAME = re.compile(r"\w[\w.-]*")
+
+
+def write_report(
+    out: Path,
+    run: Run,
+    title: str,
+    sections: Sequence[Section],
+    tables: Mapping[str, pl.DataFrame] | None = None,
+    *,
+    summary: Sequence[str] = (),
+) -> Path:
+    """Write the folder and return the path of ``report.html``.
+
+    The files hold ``run.findings``; a section may only show findings that are among them, so that
+    every figure on the page can be found in the files.
+    """
+    tables = tables or {}
+    _check(run, sections, tables)
+    provenance = run.provenance()
+    html = page(title, sections, run, summary=summary, provenance=provenance)
+    with folder_at_once(out) as folder:
+        _write(folder / "report.html", html)
+        _write(folder / "findings.csv", findings_csv(run.findings))
+        _write(folder / "findings.tex", findings_latex(run.findings))
+        _write(folder / "run.json", json.dumps(provenance, indent=2, ensure_ascii=False) + "\n")
+        findings_parquet(run.findings, folder / "findings.parquet")
+        for name, table in tables.items():
+            write_parquet(table, folder / f"{name}.parquet")
+    return out / "report.html"
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8", newline="\n")
+
+
+def _check(run: Run, sections: Sequence[Section], tables: Mapping[str, pl.DataFrame]) -> None:
+    kept = {repr(finding) for finding in run.findings}
+    for section in sections:
+        lost = [finding for finding in section.findings if repr(finding) not in kept]
+        if lost:
+            raise ValueError(
+                f"section {section.title!r} shows {len(lost)} findings that the run does not have, "
+                f"the first {lost[0].measure!r}; add them to run.findings"
+            )
+    for name in tables:
+        if not _NAME.fullmatch(name) or name == "findings":
+            raise ValueError(f"{name!r} cannot be the name of a table beside the report")

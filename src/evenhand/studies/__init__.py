@@ -1,0 +1,1 @@
+"""Work that joins rooms: the reports of `data`, and the demo."""

@@ -1,0 +1,29 @@
+"""What a study hands to whoever shows it: a title, sections and sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from evenhand.reports import Section
+
+Step = Callable[[str, float, float | None], None]
+"""Told how far the work is: what is being done, how much is done, of how much (None: unknown)."""
+
+
+def silent(what: str, done: float, total: float | None) -> None:
+    """A step that nobody watches."""
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A result ready to be shown in a terminal or on a page."""
+
+    title: str
+    sections: Sequence[Section]
+    summary: Sequence[str] = ()
+    """Sentences for a reader in a hurry."""
+    tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    """Records to be written beside the report."""
