@@ -1,10 +1,10 @@
 """Splits that keep authors, twins, templates and duplicates on one side.
 
 Posts that must stay together form a tie: a connected component over shared authors, twins,
-templates and duplicate groups. Ties are dealt out, large ones first, each to the side where it
-brings size and class counts nearest to their targets; single posts fill what is left. Ties with
-the same class counts are interchangeable, so they are dealt in blocks and the cost does not grow
-with the number of posts. A post without an author is its own author.
+templates and duplicate groups. Ties are dealt out, large ones first, to the sides where they
+bring size and class counts nearest to their targets; single posts fill what is left. Ties with
+the same class counts are interchangeable, so they are dealt all at once and the cost grows with
+the number of kinds, not of posts. A post without an author is its own author.
 """
 
 from __future__ import annotations
@@ -101,6 +101,7 @@ def holdout(
 
 def _deal(labels: pl.Series, tied: Ints, shares: NDArray[np.float64], seed: int) -> Ints:
     """The side of every post."""
+    tied = np.unique(tied, return_inverse=True)[1]
     classes = labels.rank("dense").fill_null(0).to_numpy().astype(np.int64)
     counts = np.zeros((int(tied.max()) + 1, int(classes.max()) + 1), dtype=np.int64)
     np.add.at(counts, (tied, classes), 1)
@@ -136,20 +137,34 @@ def _spread(
     scale: NDArray[np.float64],
     shares: NDArray[np.float64],
 ) -> Ints:
-    """Sides for ``many`` ties of one kind; ``deviation`` is updated."""
+    """Sides for ``many`` ties of one kind; ``deviation`` is updated.
+
+    The squared deviation is least when the marginal cost of one more tie is the same on every
+    side that gets any: the ties fill the sides like water.
+    """
     pull = kind * scale
-    blocks = max(1, many // (8 * len(shares)))
-    sides = np.empty(many, dtype=np.int64)
-    done = 0
-    while done < many:
-        size = min(blocks, many - done) if many - done > 2 * len(shares) else 1
-        cost = deviation @ pull + size * float(kind @ pull) / 2
-        cost[shares == 0] = np.inf
-        best = int(np.argmin(cost))
-        sides[done : done + size] = best
-        deviation[best] += size * kind
-        done += size
-    return sides
+    cost = deviation @ pull / float(kind @ pull)
+    cost[shares == 0] = np.inf
+    filled = _fill(cost, many)
+    whole = np.floor(filled).astype(np.int64)
+    rest = np.argsort(whole - filled, kind="stable")[: many - int(whole.sum())]
+    whole[rest] += 1
+    deviation += np.outer(whole, kind)
+    return np.repeat(np.arange(len(shares)), whole)
+
+
+def _fill(height: NDArray[np.float64], amount: float) -> NDArray[np.float64]:
+    """How much of ``amount`` stands over each ground, at one common level.
+
+    >>> _fill(np.array([0.0, 1.0, 5.0]), 3.0).tolist()
+    [2.0, 1.0, 0.0]
+    """
+    ground = np.sort(height[np.isfinite(height)])
+    levels = (amount + np.cumsum(ground)) / np.arange(1, len(ground) + 1)
+    # The first level that does not reach the next ground.
+    level = levels[np.argmax(np.append(ground[1:], np.inf) >= levels)]
+    over: NDArray[np.float64] = np.maximum(level - height, 0)
+    return over
 
 
 def _split(

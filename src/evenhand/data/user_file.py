@@ -167,7 +167,7 @@ def _corpus(
 ) -> Corpus:
     tags = [pl.col("split")] if "split" in frame.columns else []
     table = pl.concat([frame, extra.select(pl.all().name.prefix("tag "))], how="horizontal")
-    tags += [pl.col(f"tag {name}").alias(name) for name in extra.columns]
+    tags += [pl.col(f"tag {name}").replace("", None).alias(name) for name in extra.columns]
     columns = [pl.col(name) for name in ("id", "text", "author", "date") if name in frame.columns]
     if "targets" in frame.columns:
         columns.append(pl.col("targets").str.split("|").fill_null([]))

@@ -107,7 +107,7 @@ def _prune(element: ElementTree.Element) -> None:
 
 
 def _restyle(element: ElementTree.Element) -> None:
-    pass
+    element.attrib.pop("id", None)
     style = element.attrib.pop("style", "")
     classes = []
     for declaration in filter(None, map(str.strip, style.split(";"))):
