@@ -40,7 +40,13 @@ def finish(run: Run, *, as_json: bool, out: Path | None = None, parts: Parts) ->
         from evenhand.reports import write_report
 
         page = write_report(
-            out, run, parts.title, parts.sections, parts.tables, summary=parts.summary
+            out,
+            run,
+            parts.title,
+            parts.sections,
+            parts.tables,
+            summary=parts.summary,
+            documents=parts.documents,
         )
     if as_json:
         print_json(run)
@@ -86,4 +92,5 @@ def progress(what: str) -> Iterator[Step]:
         yield step
     finally:
         timer.cancel()
-        bar.stop()
+        if bar.live.is_started:
+            bar.stop()

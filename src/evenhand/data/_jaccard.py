@@ -132,7 +132,7 @@ def blocks(sizes: Ints, limit: int, most: int = 1 << 62) -> Iterator[Block]:
 def spread(starts: Ints, counts: Ints) -> Ints:
     """For every start the numbers start, start + 1, … (as many as its count), in one array."""
     ends = np.cumsum(counts)
-    return np.arange(counts.sum()) + np.repeat(starts - (ends - counts), counts)
+    return np.arange(counts.sum(), dtype=np.int64) + np.repeat(starts - (ends - counts), counts)
 
 
 def distinct(values: Ints) -> Ints:
@@ -147,14 +147,8 @@ def _first_of_run(values: Ints) -> Flags:
     return first
 
 
-def _starts(grams: Ints) -> Ints:
-    """Where in the joined code points the 5-grams begin that stay within one text."""
-    size = grams + (_GRAM - 1)
-    return spread(np.cumsum(size) - size, grams)
-
-
-def _hashes(texts: pl.Series, grams: Ints, bits: int) -> Ints:
-    """All 5-grams of all texts, hashed."""
+def _hashes(texts: pl.Series, bits: int) -> Ints:
+    """The 5-grams of the joined texts, hashed; at the seams they reach into the next text."""
     code = code_points(texts).astype(np.uint64)
     two = code[:-1] * _ODD[0] + code[1:]
     four = two[:-2] * _ODD[1] + two[2:]
@@ -162,19 +156,24 @@ def _hashes(texts: pl.Series, grams: Ints, bits: int) -> Ints:
     five ^= five >> np.uint64(32)
     five *= _ODD[2]
     five >>= np.uint64(64 - bits)
-    return np.asarray(five[_starts(grams)].view(np.int64))
+    return five.view(np.int64)
+
+
+def _seams(grams: Ints) -> Ints:
+    """Where a 5-gram of the joined texts begins in one text and ends in the next."""
+    ends = np.cumsum(grams + (_GRAM - 1))[:-1]
+    return (ends[:, np.newaxis] - np.arange(1, _GRAM)).ravel()
 
 
 def _rarity(texts: pl.Series, grams: Ints, bits: int) -> NDArray[np.uint8]:
     """By the last bits of a hash: how common it is, 0 to 63, learned from a sample.
 
-    Only speed depends on it, so that a sample will do.
+    Only speed depends on it, so that a sample will do, and the seams do no harm.
     """
-    step = 1 + int(grams.sum()) // _SAMPLE
-    ids = _hashes(texts.gather_every(step), grams[::step], bits)
+    ids = _hashes(texts.gather_every(1 + int(grams.sum()) // _SAMPLE), bits)
     counts = np.bincount(ids & (_BUCKETS - 1), minlength=_BUCKETS)
     rarity = np.minimum(4 * np.log2(counts + 1), (1 << _RARITY_BITS) - 1)
-    return np.asarray(rarity, dtype=np.uint8)
+    return rarity.astype(np.uint8)
 
 
 def _prefixes(texts: pl.Series, grams: Ints) -> _Prefixes:
@@ -194,11 +193,13 @@ def _prefixes(texts: pl.Series, grams: Ints) -> _Prefixes:
 def _prefixes_of_block(
     texts: pl.Series, grams: Ints, bits: int, rarity: NDArray[np.uint8]
 ) -> _Prefixes:
-    hashes = _hashes(texts, grams, bits)
-    word = rarity[hashes & (_BUCKETS - 1)].astype(np.int64) << bits
-    word |= hashes
-    word |= np.repeat(np.arange(len(grams)) << (bits + _RARITY_BITS), grams)
+    word = _hashes(texts, bits)
+    word |= rarity[word & (_BUCKETS - 1)].astype(np.int64) << bits
+    number = np.arange(len(grams)) << (bits + _RARITY_BITS)
+    word |= np.repeat(number, grams + (_GRAM - 1))[: len(word)]
+    word[_seams(grams)] = np.iinfo(np.int64).max
     word = distinct(word)  # by text, then rarity, then hash
+    word = word[: len(word) - (len(grams) > 1)]  # without the mark of the seams
     text = word >> (bits + _RARITY_BITS)
     ids = np.bincount(text, minlength=len(grams))
     odd = np.bincount(text * _BITMAP + (word & (_BITMAP - 1)), minlength=len(grams) * _BITMAP) & 1
@@ -256,9 +257,11 @@ class _Join:
         fits = 5 * self.grams[i] >= 4 * self.ids[j]
         pair = distinct((i[fits] << 32) | j[fits])
         i, j = pair >> 32, pair & ((1 << 32) - 1)
-        differ = np.bitwise_count(self.bitmap[i] ^ self.bitmap[j]).sum(axis=1, dtype=np.int64)
-        close = 9 * differ <= self.grams[i] + self.grams[j]
-        found = np.stack([self.order[i[close]], self.order[j[close]]], axis=1)
+        for words in (self.bitmap[:, :2], self.bitmap[:, 2:]):  # a quarter settles most
+            differ = np.bitwise_count(words[i] ^ words[j]).sum(axis=1, dtype=np.int64)
+            close = 9 * differ <= self.grams[i] + self.grams[j]
+            i, j = i[close], j[close]
+        found = np.stack([self.order[i], self.order[j]], axis=1)
         return np.sort(found, axis=1).astype(np.int32)
 
 
@@ -276,7 +279,7 @@ def _gram_sets(texts: pl.Series) -> Any:
         two = np.unique(two, return_inverse=True)[1]
         four = np.unique(two[:-2] * (int(two.max()) + 1) + two[2:], return_inverse=True)[1]
     grams = lengths(texts) - (_GRAM - 1)
-    column = (four[:-1] * size + rank[4:])[_starts(grams)]
+    column = np.delete(four[:-1] * size + rank[4:], _seams(grams))
     start = np.concatenate([[0], np.cumsum(grams)])
     shape = (len(texts), (1 << 63) - 1)
     sets = csr_array((np.ones(len(column), dtype=np.int8), column, start), shape=shape)

@@ -30,7 +30,8 @@ _TABLES: dict[str, Callable[..., pl.DataFrame]] = {
     "draws": draws_table,
     "scores": scores_table,
 }
-_ABOUT = "corpus.json"
+ABOUT = "corpus"
+"""Name of the JSON file that says what a folder of records is."""
 
 
 def data_folder() -> Path:
@@ -76,11 +77,21 @@ def used(corpus: Corpus) -> DataUsed:
 def write_folder(corpus: Corpus, folder: Path) -> None:
     """Write a corpus as a folder of records that :func:`find` reads back."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name in _TABLES:
-        table = getattr(corpus, name)
-        if table is not None:
-            write_parquet(table, folder / f"{name}.parquet")
-    about = {
+    for name, table in tables(corpus).items():
+        write_parquet(table, folder / f"{name}.parquet")
+    text = json.dumps(about(corpus), indent=2, ensure_ascii=False)
+    (folder / f"{ABOUT}.json").write_text(f"{text}\n", encoding="utf-8")
+
+
+def tables(corpus: Corpus) -> dict[str, pl.DataFrame]:
+    """The tables of a folder of records, by name."""
+    found = {name: getattr(corpus, name) for name in _TABLES}
+    return {name: table for name, table in found.items() if table is not None}
+
+
+def about(corpus: Corpus) -> dict[str, object]:
+    """What a folder of records says of itself in ``corpus.json``."""
+    return {
         "name": corpus.name,
         "rows": corpus.rows,
         "question": corpus.question,
@@ -88,14 +99,13 @@ def write_folder(corpus: Corpus, folder: Path) -> None:
         "notes": list(corpus.notes),
         "origin": corpus.origin,
     }
-    (folder / _ABOUT).write_text(json.dumps(about, indent=1, ensure_ascii=False) + "\n")
 
 
 def read_folder(folder: Path) -> Corpus:
     """Read a folder of records; ``posts.parquet`` is required."""
     if not (folder / "posts.parquet").is_file():
         raise BadInput(f"{folder}: no posts.parquet; expected a folder of records or a file")
-    tables, files = {}, []
+    found, files = {}, []
     for name, check in _TABLES.items():
         path = folder / f"{name}.parquet"
         if path.is_file():
@@ -104,20 +114,20 @@ def read_folder(folder: Path) -> Corpus:
             except Exception as error:  # Polars raises many kinds; each means it is unreadable
                 reason = str(error).splitlines()[0]
                 raise BadInput(f"{path}: cannot be read as Parquet: {reason}") from error
-            tables[name] = check(frame, where=str(path))
+            found[name] = check(frame, where=str(path))
             files.append(path)
-    about = folder / _ABOUT
+    path = folder / f"{ABOUT}.json"
     try:
-        known = json.loads(about.read_text()) if about.is_file() else {}
+        known = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     except ValueError as error:
-        raise BadInput(f"{about}: not JSON: {error}") from error
+        raise BadInput(f"{path}: not JSON: {error}") from error
     return Corpus(
         name=known.get("name", folder.name),
-        rows=known.get("rows", tables["posts"].height),
+        rows=known.get("rows", found["posts"].height),
         question=known.get("question", "label"),
         hateful=tuple(known.get("hateful", ())),
         notes=tuple(known.get("notes", ())),
         origin=known.get("origin", "data"),
         files=tuple(files),
-        **tables,
+        **found,
     )

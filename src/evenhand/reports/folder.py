@@ -1,7 +1,8 @@
 """A folder of results: the page for people, the same findings for programs, where they come from.
 
 ``report.html``, ``findings.parquet``, ``findings.csv``, ``findings.tex``, ``run.json``, and one
-Parquet file for each table given. A failure leaves nothing half-written.
+Parquet file for each table and one JSON file for each document given. A failure leaves nothing
+half-written.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ def write_report(
     tables: Mapping[str, pl.DataFrame] | None = None,
     *,
     summary: Sequence[str] = (),
+    documents: Mapping[str, object] | None = None,
 ) -> Path:
     """Write the folder and return the path of ``report.html``.
 
@@ -43,7 +45,9 @@ def write_report(
         _write(folder / "report.html", html)
         _write(folder / "findings.csv", findings_csv(run.findings))
         _write(folder / "findings.tex", findings_latex(run.findings))
-        _write(folder / "run.json", json.dumps(provenance, indent=2, ensure_ascii=False) + "\n")
+        for name, document in {"run": provenance, **(documents or {})}.items():
+            text = json.dumps(document, indent=2, ensure_ascii=False)
+            _write(folder / f"{name}.json", f"{text}\n")
         findings_parquet(run.findings, folder / "findings.parquet")
         for name, table in tables.items():
             write_parquet(table, folder / f"{name}.parquet")

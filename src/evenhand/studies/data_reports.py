@@ -146,7 +146,7 @@ def check_sections(
 
 def check_sentences(corpus: Corpus, findings: Sequence[Finding]) -> list[str]:
     """The check in plain words, claiming no more than the findings say."""
-    sentences = list(_size_sentences(corpus, findings))
+    sentences = _size_sentences(corpus, findings)
     top = _one(findings, "top_author_share", label="hateful", top=2)
     if top is not None and top.value is not None and top.low is not None and top.high is not None:
         sentences.append(
@@ -159,8 +159,8 @@ def check_sentences(corpus: Corpus, findings: Sequence[Finding]) -> list[str]:
     )
     if exact and near:
         sentences.append(
-            f"{_plural(exact.value, 'pair')} of posts are equal under the strict key, "
-            f"{near.value or 0:,.0f} more are nearly equal."
+            f"{_plural(exact.value, 'pair')} of posts equal under the strict key, "
+            f"{near.value or 0:,.0f} more nearly equal."
         )
     torn = leaks(findings)
     splits = _one(findings, "duplicates_across_splits")
@@ -213,8 +213,8 @@ def _plural(count: float | None, word: str) -> str:
 
 
 def _size_sentences(corpus: Corpus, findings: Sequence[Finding]) -> list[str]:
-    made_up = " (simulated)" if corpus.origin == "simulated" else ""
-    text = f"{corpus.name}{made_up}: {_plural(corpus.rows, 'row')}, "
+    made_up = "simulated, " if corpus.origin == "simulated" else ""
+    text = f"{corpus.name}: {made_up}{_plural(corpus.rows, 'row')}, "
     text += _plural(corpus.posts.height, "post")
     hateful = _one(findings, "label_share", label="hateful")
     if hateful and hateful.value is not None:

@@ -14,6 +14,7 @@ from evenhand.core.provenance import DataUsed, Run
 from evenhand.core.records import Finding, Split
 from evenhand.data.check import check, leaks
 from evenhand.data.corpus import Corpus
+from evenhand.data.find import ABOUT, about, tables
 from evenhand.data.leaks import tie_findings
 from evenhand.data.splits import KEEP, holdout, ties
 from evenhand.reports import Section
@@ -60,11 +61,16 @@ def run_demo(run: Run, *, posts: int, step: Step = silent) -> Parts:
         ),
     ]
     crossing = sum(int(finding.value or 0) for finding in leaks(kept))
-    sentences.append(f"In a split made by Evenhand, {crossing} posts have their like across it.")
-    tables = {"posts": corpus.posts}
-    if corpus.gold is not None:
-        tables["gold"] = corpus.gold
-    return Parts("Evenhand demo", sections, [f"Simulated: {s}" for s in sentences], tables)
+    sentences.append(
+        f"In a split made by Evenhand, {crossing} posts have their like across it."
+    )
+    return Parts(
+        "Evenhand demo",
+        sections,
+        [f"Simulated: {sentence}" for sentence in sentences],
+        tables(corpus),
+        {ABOUT: about(corpus)},
+    )
 
 
 def _truth(population: Population) -> Finding:

@@ -27,3 +27,5 @@ class Parts:
     """Sentences for a reader in a hurry."""
     tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     """Records to be written beside the report."""
+    documents: Mapping[str, object] = field(default_factory=dict)
+    """JSON to be written beside the report."""

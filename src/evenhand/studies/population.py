@@ -23,6 +23,9 @@ ABUSE_RATE = 0.07
 _POSTS_PER_AUTHOR = 8
 _COPIES = 0.04
 _CHANGED = 0.02
+_OWN = 0.9
+"""Share of copies in which authors repeat themselves."""
+_WITH_EMOJI = 0.15
 _START = datetime(2025, 1, 1, tzinfo=UTC)
 _DAYS = 365
 _TEST = 0.2
@@ -64,13 +67,17 @@ _RUDE = (
     "women like you have no business in that job", "and we will make sure you regret it",
     "you are a disgrace and so is everyone near you", "what a ridiculous little clown you are",
 )  # fmt: skip
-_CLOSERS = (
-    "See you at the next one.", "More on this tomorrow.", "Rain again, by the way.",
-    "Coffee first, though.", "That is all from row seven.", "Corrections welcome.",
-    "I kept the leaflet.", "Number {n} on the agenda.", "Page {n}, if you want to check.",
-    "We counted {n} people.", "It took {n} minutes.", "Ticket {n} if anyone is asking.",
-    "Bus {n} was late, naturally.", "Room {n}, second floor.", "Only {n} days to go.", "",
-    "\N{SLIGHTLY SMILING FACE}", "\N{PARTY POPPER}", "\N{THINKING FACE}", "\N{CLAPPING HANDS SIGN}",
+_ASIDES = (
+    "Meanwhile nobody has asked about {t}.", "Next week it is {t} again.",
+    "Page {n} has a note on {t}.", "I would rather have heard about {t}.",
+    "We counted {n} questions about {t}.", "It took {n} minutes to get to {t}.",
+    "And what happened to {t}?", "My sister only cares about {t} anyway.",
+    "Bus {n} was late, so I missed the part on {t}.", "Room {n} was full for {t}.",
+    "At least {t} made it onto the agenda.", "The leaflet on {t} is still on my desk.",
+)  # fmt: skip
+_EMOJI = (
+    "\N{SLIGHTLY SMILING FACE}", "\N{PARTY POPPER}", "\N{THINKING FACE}",
+    "\N{CLAPPING HANDS SIGN}",
 )  # fmt: skip
 _PEOPLE = tuple(f"person {letter}" for letter in "ABCDEFGHIJKLMNOPQRST")
 
@@ -89,7 +96,7 @@ def make_population(posts: int, seed: int) -> Population:
     rng = stream(seed, "population", posts)
     author = _authors(posts, rng)
     abusive = _abusive(author, rng)
-    copied = _copy_of(posts, rng)
+    copied = _copy_of(author, rng)
     abusive = abusive[copied]
     texts = _texts(abusive, copied, rng)
     day = _days(posts, rng)
@@ -123,7 +130,7 @@ def make_population(posts: int, seed: int) -> Population:
 def _authors(posts: int, rng: np.random.Generator) -> np.ndarray:
     """A few authors write much, most write little (weights fall with rank)."""
     many = max(2, posts // _POSTS_PER_AUTHOR)
-    weight = 1 / (np.arange(many) + 3.0)
+    weight = 1 / (np.arange(many) + 20.0)
     return rng.choice(many, size=posts, p=weight / weight.sum())
 
 
@@ -136,13 +143,18 @@ def _abusive(author: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return abusive
 
 
-def _copy_of(posts: int, rng: np.random.Generator) -> np.ndarray:
-    """For each post the post it repeats; itself for most."""
-    source = np.arange(posts)
-    copies = rng.random(posts) < _COPIES + _CHANGED
-    copies[0] = False
-    for post in np.flatnonzero(copies):
-        source[post] = source[rng.integers(post)]
+def _copy_of(author: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """For each post the earlier post it repeats, mostly one of its author's; itself for most."""
+    source = np.arange(len(author))
+    last: dict[int, int] = {}
+    copies = rng.random(len(author)) < _COPIES + _CHANGED
+    for post, who in enumerate(author):
+        own = last.get(int(who))
+        if copies[post] and own is not None and rng.random() < _OWN:
+            source[post] = source[own]
+        elif copies[post] and post:
+            source[post] = source[rng.integers(post)]
+        last[int(who)] = post
     return source
 
 
@@ -163,8 +175,9 @@ def _sentence(rude: bool, rng: np.random.Generator) -> str:
         return options[int(rng.integers(len(options)))]
 
     opener = pick(_OPENERS).format(t=pick(_TOPICS))
-    closer = pick(_CLOSERS).format(n=int(rng.integers(2, 400)))
-    return f"{opener} {pick(_RUDE if rude else _MILD)}. {closer}".strip()
+    aside = pick(_ASIDES).format(t=pick(_TOPICS), n=int(rng.integers(2, 400)))
+    text = f"{opener} {pick(_RUDE if rude else _MILD)}. {aside}"
+    return f"{text} {pick(_EMOJI)}" if rng.random() < _WITH_EMOJI else text
 
 
 def _days(posts: int, rng: np.random.Generator) -> np.ndarray:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import zlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,7 @@ import polars as pl
 from evenhand.core.errors import BadInput, Fault
 from evenhand.core.tables import gold_table, posts_table
 from evenhand.data.corpus import Corpus
-from evenhand.data.files import LINE
+from evenhand.data.files import LINE, open_binary
 
 _OPTIONAL = ("author", "date", "reply_to", "edit_of", "targets", "media")
 _REFERENCES = ("reply_to", "edit_of", "twin")
@@ -47,6 +49,30 @@ def expect(path: Path, rows: pl.DataFrame, column: str, known: Iterable[str]) ->
             Fault(path.name, f"{column} is {value!r}; expected one of {', '.join(values)}", line)
             for line, value in bad.select(LINE, column).iter_rows()
         ]
+        raise BadInput(*faults[:20], total=len(faults))
+
+
+def load_entries(path: Path) -> dict[str, Any]:
+    """A JSON file that is one object with an entry per post."""
+    try:
+        with open_binary(path) as file:
+            found = json.load(file)
+    except (ValueError, RecursionError, EOFError, OSError, zlib.error) as error:
+        raise BadInput(f"{path}: cannot be read as JSON: {error}") from error
+    if not isinstance(found, dict) or not found:
+        raise BadInput(f"{path}: expected a JSON object with one entry per post")
+    return found
+
+
+def expect_entries(path: Path, found: Iterable[tuple[str, str]], known: Iterable[str]) -> None:
+    """Refuse labels of a JSON file (entry, label) that the reader does not know."""
+    values = list(known)
+    faults = [
+        f"{path.name} entry {entry!r}: label is {label!r}; expected one of {', '.join(values)}"
+        for entry, label in found
+        if label not in values
+    ]
+    if faults:
         raise BadInput(*faults[:20], total=len(faults))
 
 

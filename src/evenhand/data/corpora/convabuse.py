@@ -7,11 +7,11 @@ from pathlib import Path
 
 import polars as pl
 
-from evenhand.core.errors import BadInput
+from evenhand.core.errors import Faults
 from evenhand.core.tables import judgements_table
 from evenhand.data.corpora._published import locate, published_corpus, votes
 from evenhand.data.corpus import Corpus, Download, Reader, Statement
-from evenhand.data.files import read_rows
+from evenhand.data.files import LINE, read_rows
 from evenhand.stats.votes import vote_shares
 
 _NAME = "convabuse"
@@ -51,12 +51,10 @@ def _read(data: Path) -> Corpus:
     one_hot = [f"is_abuse.{level}" for level in _LEVELS]
     several = [f"{question}.{option}" for question, o in _SEVERAL.items() for option in o]
     rows = read_rows(path, need=("annotator_id", "conv_id", "bot", *_TURNS, *one_hot, *several))
-    marked = rows.filter(
-        pl.sum_horizontal(pl.col(one_hot).cast(pl.Float64, strict=False) == 1) != 1
-    )
-    if marked.height:
-        lines = ", ".join(map(str, marked["line"].head(20)))
-        raise BadInput(f"{path}: not exactly one is_abuse.* column is 1 on lines {lines}")
+    chosen = pl.sum_horizontal(pl.col(one_hot).cast(pl.Float64, strict=False) == 1)
+    faults = Faults(path.name)
+    faults.add_lines("expected 1 in exactly one is_abuse.* column", rows.filter(chosen != 1)[LINE])
+    faults.raise_if_any()
     rows = rows.with_columns(
         id=_ids(rows), text=pl.col("user"), annotator=pl.col("annotator_id")
     ).with_columns(attempt=pl.int_range(1, pl.len() + 1).over("id", "annotator"))

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import polars as pl
 
-from evenhand.core.tables import judgements_table
+from evenhand.core.errors import Faults
+from evenhand.core.tables import gold_table, judgements_table
 from evenhand.data.corpora._published import expect, locate, published_corpus, published_gold
 from evenhand.data.corpus import Corpus, Download, Reader, Statement
-from evenhand.data.files import read_rows
+from evenhand.data.files import LINE, read_rows
 
 _NAME = "davidson"
 _FOLDER = "davidson2017"
@@ -23,8 +24,9 @@ _URL = (
 
 def _read(data: Path) -> Corpus:
     path = locate(data, _FOLDER, _FILE)
-    rows = read_rows(path, need=("", "class", "tweet", *_LABELS.values()))
+    rows = read_rows(path, need=("", "count", "class", "tweet", *_LABELS.values()))
     expect(path, rows, "class", _LABELS)
+    _expect_counts(path, rows)
     rows = rows.rename({"": "id", "tweet": "text"})
     rows = rows.with_columns(label=pl.col("class").replace(_LABELS))
     judgements = judgements_table(_votes(rows))
@@ -39,17 +41,28 @@ def _read(data: Path) -> Corpus:
     )
 
 
+def _expect_counts(path: Path, rows: pl.DataFrame) -> None:
+    """Refuse vote counts that are no whole numbers, or do not add up to ``count``."""
+    votes = [pl.col(label).cast(pl.Int32, strict=False) for label in _LABELS.values()]
+    total = pl.col("count").cast(pl.Int32, strict=False)
+    bad = rows.filter(~(pl.sum_horizontal(votes, ignore_nulls=False) == total).fill_null(False))
+    faults = Faults(path.name)
+    faults.add_lines(f"the votes for {', '.join(_LABELS.values())} do not sum to count", bad[LINE])
+    faults.raise_if_any()
+
+
 def _votes(rows: pl.DataFrame) -> pl.DataFrame:
     """One anonymous judgement per counted vote; ?1, ?2 … number the votes on a post."""
     counts = [
         rows.select(
-            pl.col("id").cast(pl.Int64),
+            "id",
+            LINE,
             label=pl.lit(label),
             answer=pl.lit([label]).repeat_by(pl.col(label).cast(pl.Int32)),
         )
         for label in _LABELS.values()
     ]
-    long = pl.concat(counts).explode("answer").drop_nulls("answer").sort("id", "label")
+    long = pl.concat(counts).explode("answer").drop_nulls("answer").sort(LINE, "label")
     number = pl.int_range(1, pl.len() + 1).over("id")
     return long.select(
         post=pl.format(f"{_NAME}:{{}}", "id"),
@@ -74,7 +87,9 @@ def _gold(rows: pl.DataFrame) -> pl.DataFrame | None:
             for label in _LABELS.values()
         ),
     )
-    return gold.drop("shares", "n").join(shares, on="post") if gold is not None else None
+    return (
+        gold_table(gold.drop("shares", "n").join(shares, on="post")) if gold is not None else None
+    )
 
 
 READER = Reader(

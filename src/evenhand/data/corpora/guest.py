@@ -69,7 +69,9 @@ def _read(data: Path) -> Corpus:
 
 def _rationales(rows: pl.DataFrame) -> tuple[pl.DataFrame | None, int]:
     """Judgements that carry the published highlights, and how many could not be placed."""
-    marked = rows.filter(pl.col("highlight") != "")
+    # Rows of one post may be spaced differently; spans are of the text that is kept, the first.
+    kept = rows.with_columns(pl.col("text").first().over("id"))
+    marked = kept.filter(pl.col("highlight") != "")
     judged: list[dict[str, Any]] = []
     lost = 0
     for post, text, highlight in marked.select("id", "text", "highlight").iter_rows():

@@ -48,7 +48,7 @@ def _read(data: Path) -> Corpus:
         edit_of=_whole("ref_case_id"),
     )
     marks = locate_optional(data, _FOLDER, pair[1])
-    judgements = judgements_table(_votes(marks), {"label": _LABELS}) if marks else None
+    judgements = judgements_table(_votes(marks)) if marks else None
     sampled = pair == _PAIRS[1]
     return published_corpus(
         _NAME,
@@ -69,6 +69,8 @@ def _whole(column: str) -> pl.Expr:
 def _votes(path: Path) -> pl.DataFrame:
     names = [f"label_{number}" for number in range(1, _ANNOTATORS + 1)]
     rows = read_rows(path, need=("case_id", *names))
+    for name in names:
+        expect(path, rows, name, (*_LABELS, ""))
     long = rows.rename({"case_id": "id"}).unpivot(
         names, index="id", variable_name="annotator", value_name="answer"
     )

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import polars as pl
 
-from evenhand.core.errors import BadInput
+from evenhand.core.errors import Faults
 from evenhand.data.corpora._published import expect, locate, locate_optional, published_corpus
 from evenhand.data.corpus import Corpus, Download, Reader, Statement
-from evenhand.data.files import read_rows
+from evenhand.data.files import LINE, read_rows
 
 _BUILD = "hatemojibuild"
 _CHECK = "hatemojicheck"
@@ -65,8 +65,10 @@ def _read_check(data: Path) -> Corpus:
             "templ_id": "case_template",
         }
     ).with_columns(pl.col("identity").replace("None", None))
-    if rows["template"].null_count():
-        raise BadInput(f"{path}: a case without test_group_id")
+    faults = Faults(path.name)
+    lost = rows.filter(pl.col("template") == "")
+    faults.add_lines("a case without test_group_id", lost[LINE])
+    faults.raise_if_any()
     tags = ["functionality", "set", "identity", "template", "case_template"]
     tags += [name for name in ("unrealistic_flags",) if name in rows.columns]
     sampled = path.name.startswith("sample")

@@ -34,8 +34,9 @@ def _read(data: Path) -> Corpus:
     gold, notes = [published_gold(_NAME, rows, "HS")], []
     second = locate_optional(data, _FOLDER, _RELABELLED)
     if second:
-        again = read_rows(second, need=("id", "HS")).rename({"HS": "label"})
-        gold.append(published_gold(_NAME, again, "HS relabelled"))
+        again = read_rows(second, need=("id", "HS"))
+        expect(second, again, "HS", ("0", "1"))
+        gold.append(published_gold(_NAME, again.rename({"HS": "label"}), "HS relabelled"))
         paths.append(second)
         notes.append("Question 'HS relabelled' is a second gold for the test split.")
     return published_corpus(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -12,9 +11,13 @@ import polars as pl
 
 from evenhand.core.errors import BadInput
 from evenhand.core.tables import gold_table, judgements_table
-from evenhand.data.corpora._published import locate, published_posts
+from evenhand.data.corpora._published import (
+    expect_entries,
+    load_entries,
+    locate,
+    published_posts,
+)
 from evenhand.data.corpus import Corpus, Download, Reader, Statement
-from evenhand.data.files import open_binary
 from evenhand.stats.votes import vote_shares
 
 _NAME = "hatexplain"
@@ -33,25 +36,15 @@ MARKED = "marked"
 """The answer of a judgement that only carries a rationale."""
 
 
-def _load(path: Path) -> dict[str, Any]:
-    try:
-        with open_binary(path) as file:
-            found = json.load(file)
-    except (ValueError, EOFError, OSError) as error:
-        raise BadInput(f"{path}: cannot be read as JSON: {error}") from error
-    if not isinstance(found, dict) or not found:
-        raise BadInput(f"{path}: expected a JSON object, one entry per post")
-    return found
-
-
 def _read(data: Path) -> Corpus:
     path = locate(data, _FOLDER, "dataset.json")
     divisions = locate(data, _FOLDER, "post_id_divisions.json")
-    splits = {p: _SPLITS[s] for s, posts in _load(divisions).items() for p in posts}
+    splits = _splits(divisions)
+    entries = load_entries(path)
     posts: list[dict[str, Any]] = []
     judged: list[dict[str, Any]] = []
     wrong = 0
-    for key, entry in _load(path).items():
+    for key, entry in entries.items():
         try:
             tokens = entry["post_tokens"]
             row = {"id": key, "text": " ".join(tokens), "split": splits.get(key)}
@@ -66,9 +59,11 @@ def _read(data: Path) -> Corpus:
             raise BadInput(
                 f"{path}: post {key!r} lacks {error}; expected annotators, rationales, post_tokens"
             ) from error
+    labels = ((key, v["label"]) for key, entry in entries.items() for v in entry["annotators"])
+    expect_entries(path, labels, _LABELS)
     rows = pl.DataFrame(posts, schema_overrides={"split": pl.String, "target": pl.String})
     table = pl.DataFrame(judged, infer_schema_length=None)
-    judgements = judgements_table(table, {"label": _LABELS}, str(path))
+    judgements = judgements_table(table, where=str(path))
     gold = vote_shares(judgements.filter(pl.col("question") == "label"))
     notes = [
         "Rationales are question 'rationale': the file does not say whose they are.",
@@ -86,6 +81,15 @@ def _read(data: Path) -> Corpus:
         files=(path, divisions),
         notes=tuple(notes),
     )
+
+
+def _splits(path: Path) -> dict[str, str]:
+    """Post → split."""
+    divisions = load_entries(path)
+    unknown = [name for name in divisions if name not in _SPLITS]
+    if unknown:
+        raise BadInput(f"{path}: unknown division {unknown[0]!r}; expected {', '.join(_SPLITS)}")
+    return {post: _SPLITS[name] for name, posts in divisions.items() for post in posts}
 
 
 def _votes(key: str, annotators: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -129,7 +133,7 @@ def token_spans(tokens: Sequence[str], marks: Sequence[int]) -> list[dict[str, i
             spans[-1]["end"] = end
         elif mark and token:
             spans.append({"start": at, "end": end})
-        open_run = bool(mark) and bool(spans)
+        open_run = bool(mark) and (open_run or bool(token))
         at = end + 1
     return spans
 

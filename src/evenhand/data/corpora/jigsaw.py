@@ -6,10 +6,11 @@ from pathlib import Path
 
 import polars as pl
 
-from evenhand.core.errors import BadInput
+from evenhand.core.errors import BadInput, Faults
 from evenhand.core.tables import draws_table, gold_table, scores_table
 from evenhand.data.corpora._published import locate, published_corpus
 from evenhand.data.corpus import Corpus, Reader, Statement
+from evenhand.data.files import LINE, missing_column
 
 _FOLDER = "jigsaw"
 _SUBSET = "jigsaw_train_subset.parquet"
@@ -42,8 +43,17 @@ def _parquet(path: Path, *need: str) -> pl.DataFrame:
         ) from error
     absent = [name for name in need if name not in frame.columns]
     if absent:
-        raise BadInput(f"{path}: no column {', '.join(absent)}; found {', '.join(frame.columns)}")
-    return frame
+        raise BadInput(*(f"{path}: {missing_column(name, frame.columns)}" for name in absent))
+    return frame.with_row_index(LINE, offset=1)
+
+
+def _expect_bits(path: Path, rows: pl.DataFrame) -> None:
+    """Refuse labels other than 0 and 1, naming each row."""
+    faults = Faults(path.name, unit="row")
+    for label in ATTRIBUTES:
+        bad = rows.filter(~pl.col(label).is_in([0, 1]).fill_null(False))
+        faults.add_lines(f"{label} is neither 0 nor 1", bad[LINE])
+    faults.raise_if_any()
 
 
 def _gold(name: str, rows: pl.DataFrame) -> pl.DataFrame:
@@ -75,6 +85,7 @@ def _read_jigsaw(data: Path) -> Corpus:
     name = "jigsaw"
     path = locate(data, _FOLDER, _SUBSET)
     rows = _parquet(path, "id", "comment_text", *ATTRIBUTES).rename({"comment_text": "text"})
+    _expect_bits(path, rows)
     labelled = pl.max_horizontal(pl.col(list(ATTRIBUTES))) == 1
     share = {True: _LABELLED[0] / _LABELLED[1], False: _UNLABELLED[0] / _UNLABELLED[1]}
     # Every row with the label threat was kept, so those were certain to be in.
@@ -114,7 +125,7 @@ def _read_perspective(data: Path) -> Corpus:
     name = "perspective_scores"
     wikipedia = locate(data, _FOLDER, _WIKIPEDIA)
     prompts = locate(data, _FOLDER, _PROMPTS)
-    comments = _parquet(wikipedia, "id", "comment_text", "TOXICITY@6").rename(
+    comments = _parquet(wikipedia, "id", "comment_text", "TOXICITY@6", *ATTRIBUTES).rename(
         {"comment_text": "text"}
     )
     comments = comments.with_columns(
@@ -124,6 +135,7 @@ def _read_perspective(data: Path) -> Corpus:
         id=pl.format("rtp:{}:{}-{}:{}", "filename", "begin", "end", "part"), set=pl.lit("rtp")
     )
     known = comments.filter(pl.col("toxic").is_not_null())
+    _expect_bits(wikipedia, known)
     scores = [_scores(name, comments, str.isupper), _scores(name, texts, str.islower)]
     rows = pl.concat([frame.select("id", "text", "part", "set") for frame in (comments, texts)])
     missing = texts["toxicity"].null_count()

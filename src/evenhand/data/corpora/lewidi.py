@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +10,13 @@ import polars as pl
 
 from evenhand.core.errors import BadInput
 from evenhand.core.tables import judgements_table
-from evenhand.data.corpora._published import locate, published_corpus
+from evenhand.data.corpora._published import (
+    expect_entries,
+    load_entries,
+    locate,
+    published_corpus,
+)
 from evenhand.data.corpus import Corpus, Download, Reader, Statement
-from evenhand.data.files import open_binary
 
 _SPLITS = ("train", "dev", "test")
 _URL = (
@@ -35,8 +38,10 @@ def _reader(name: str, folder: str, stem: str) -> Callable[[Path], Corpus]:
         posts: list[dict[str, Any]] = []
         judged: list[dict[str, Any]] = []
         for split, path in zip(_SPLITS, paths, strict=True):
-            for key, entry in _load(path).items():
+            entries = load_entries(path)
+            for key, entry in entries.items():
                 _add(name, f"{split}:{key}", split, entry, path, posts, judged)
+            expect_entries(path, _labels(entries), ("0", "1"))
         rows = pl.DataFrame(posts)
         judgements = judgements_table(pl.DataFrame(judged, infer_schema_length=None))
         tags = ("split", *(c for c in rows.columns if c == "domain"))
@@ -47,15 +52,11 @@ def _reader(name: str, folder: str, stem: str) -> Callable[[Path], Corpus]:
     return read
 
 
-def _load(path: Path) -> dict[str, Any]:
-    try:
-        with open_binary(path) as file:
-            found = json.load(file)
-    except (ValueError, EOFError, OSError) as error:
-        raise BadInput(f"{path}: cannot be read as JSON: {error}") from error
-    if not isinstance(found, dict) or not found:
-        raise BadInput(f"{path}: expected an object with one entry per post")
-    return found
+def _labels(entries: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Every answer to the main question, and the label made of them."""
+    for key, entry in entries.items():
+        yield key, entry["hard_label"]
+        yield from ((key, mark.strip()) for mark in entry["annotations"].split(","))
 
 
 def _add(
