@@ -50,7 +50,8 @@ def _row(parameter: Any) -> str | None:
     flag = max(parameter.opts, key=len) if parameter.param_type_name == "option" else ""
     shown = f"{flag} {parameter.metavar or ''}".strip()
     default = parameter.default
-    text = "" if default in (None, False) or callable(default) else f"`{default}`"
+    hidden = default is None or default is False or callable(default)
+    text = "" if hidden else f"`{default}`"
     meaning = (getattr(parameter, "help", "") or "").replace("|", "\\|")
     return f"| `{shown}` | {meaning} | {text} |"
 

@@ -114,6 +114,9 @@ class Label:
     at: tuple[Any, ...]
     wrong: object = UNKNOWN
 
+    def __str__(self) -> str:
+        return "-".join(map(str, (Path(self.file).name, *self.at)))
+
 
 @dataclass(frozen=True, kw_only=True)
 class MadeUp:
@@ -465,8 +468,11 @@ def _lewidi_entry(
 def _lewidi(stem: str, splits: dict[str, dict[str, Any]], posts: int) -> MadeUp:
     spare = ("annotation task", "lang")
     files = {f"{stem}_{split}.json": Entries(found, spare) for split, found in splits.items()}
-    labels = [Label(f"{stem}_train.json", ("1", key)) for key in ("hard_label", "annotations")]
-    return MadeUp(files=files, rows=posts, posts=posts, labels=tuple(labels))
+    train = f"{stem}_train.json"
+    votes = splits["train"]["1"]["annotations"].split(",")
+    unknown = ",".join([*votes[1:], UNKNOWN])
+    labels = (Label(train, ("1", "hard_label")), Label(train, ("1", "annotations"), unknown))
+    return MadeUp(files=files, rows=posts, posts=posts, labels=labels)
 
 
 def md_agreement() -> MadeUp:

@@ -132,7 +132,8 @@ def blocks(sizes: Ints, limit: int, most: int = 1 << 62) -> Iterator[Block]:
 def spread(starts: Ints, counts: Ints) -> Ints:
     """For every start the numbers start, start + 1, … (as many as its count), in one array."""
     ends = np.cumsum(counts)
-    return np.arange(counts.sum(), dtype=np.int64) + np.repeat(starts - (ends - counts), counts)
+    number = np.arange(counts.sum()) + np.repeat(starts - (ends - counts), counts)
+    return np.asarray(number, dtype=np.int64)
 
 
 def distinct(values: Ints) -> Ints:
@@ -162,7 +163,7 @@ def _hashes(texts: pl.Series, bits: int) -> Ints:
 def _seams(grams: Ints) -> Ints:
     """Where a 5-gram of the joined texts begins in one text and ends in the next."""
     ends = np.cumsum(grams + (_GRAM - 1))[:-1]
-    return (ends[:, np.newaxis] - np.arange(1, _GRAM)).ravel()
+    return np.asarray(ends[:, np.newaxis] - np.arange(1, _GRAM)).ravel()
 
 
 def _rarity(texts: pl.Series, grams: Ints, bits: int) -> NDArray[np.uint8]:
@@ -172,8 +173,8 @@ def _rarity(texts: pl.Series, grams: Ints, bits: int) -> NDArray[np.uint8]:
     """
     ids = _hashes(texts.gather_every(1 + int(grams.sum()) // _SAMPLE), bits)
     counts = np.bincount(ids & (_BUCKETS - 1), minlength=_BUCKETS)
-    rarity = np.minimum(4 * np.log2(counts + 1), (1 << _RARITY_BITS) - 1)
-    return rarity.astype(np.uint8)
+    rarity = np.minimum(4 * np.log2(counts + 1), (1 << _RARITY_BITS) - 1).astype(np.uint8)
+    return np.asarray(rarity)
 
 
 def _prefixes(texts: pl.Series, grams: Ints) -> _Prefixes:
@@ -202,8 +203,8 @@ def _prefixes_of_block(
     word = word[: len(word) - (len(grams) > 1)]  # without the mark of the seams
     text = word >> (bits + _RARITY_BITS)
     ids = np.bincount(text, minlength=len(grams))
-    odd = np.bincount(text * _BITMAP + (word & (_BITMAP - 1)), minlength=len(grams) * _BITMAP) & 1
-    bitmap = np.packbits(odd.astype(np.bool_)).view(np.uint64).reshape(len(grams), -1)
+    odd = np.bincount(text * _BITMAP + (word & (_BITMAP - 1)), minlength=len(grams) * _BITMAP)
+    bitmap = np.packbits(odd.astype(np.uint8) & 1).view(np.uint64).reshape(len(grams), -1)
     kept = np.minimum(ids, grams // 5 + 1)
     at = spread(np.cumsum(ids) - ids, kept)
     rank = spread(np.zeros_like(kept), kept)
@@ -237,16 +238,14 @@ class _Join:
         word.sort()  # by id, then text
         low = (word & 1).astype(np.bool_)
         word >>= 1
+        self.earlier = word[low] & ((1 << bits) - 1)
         end: Ints = np.cumsum(low) - low
         first = np.flatnonzero(_first_of_run(word >> bits))
-        meets = end > np.repeat(end[first], np.diff(first, append=len(word)))
+        start = np.repeat(end[first], np.diff(first, append=len(word)))
+        meets = end > start
         self.later = word[meets] & ((1 << bits) - 1)
-        # Texts that bound 3 rules out come first in a run: begin behind them.
-        least = np.searchsorted(5 * np.maximum.accumulate(self.grams), 4 * self.ids)
-        runs = word[low]
-        self.start = np.searchsorted(runs, (word[meets] >> bits << bits) | least[self.later])
+        self.start = start[meets]
         self.count = end[meets] - self.start
-        self.earlier = runs & ((1 << bits) - 1)
 
     def candidates(self, start: int, stop: int) -> Pairs:
         """The pairs whose later text is one of these and that pass bounds 3 and 4."""
@@ -257,10 +256,11 @@ class _Join:
         fits = 5 * self.grams[i] >= 4 * self.ids[j]
         pair = distinct((i[fits] << 32) | j[fits])
         i, j = pair >> 32, pair & ((1 << 32) - 1)
+        differ = np.zeros(len(i), dtype=np.int64)
         for words in (self.bitmap[:, :2], self.bitmap[:, 2:]):  # a quarter settles most
-            differ = np.bitwise_count(words[i] ^ words[j]).sum(axis=1, dtype=np.int64)
+            differ += np.bitwise_count(words[i] ^ words[j]).sum(axis=1, dtype=np.int64)
             close = 9 * differ <= self.grams[i] + self.grams[j]
-            i, j = i[close], j[close]
+            i, j, differ = i[close], j[close], differ[close]
         found = np.stack([self.order[i], self.order[j]], axis=1)
         return np.sort(found, axis=1).astype(np.int32)
 
