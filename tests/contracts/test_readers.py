@@ -642,8 +642,13 @@ def test_annotation_sensitivity_missing_answer_is_no_judgement(tmp_path):
     # Four rows, two questions, two answers missing: 8 - 2.
     corpus = installed("annotation_sensitivity", tmp_path)
     assert corpus.judgements.height == 6
-    assert votes(corpus, "1").select("annotator", "cohort", "answer").rows() == [("9", "A", ["0"])]
+    assert votes(corpus, "1").select("annotator", "answer").rows() == [("9", ["0"])]
     assert votes(corpus, "2", "offensive_language").height == 0
+
+
+def test_annotation_sensitivity_cohort_is_the_design(tmp_path):
+    found = votes(installed("annotation_sensitivity", tmp_path), "1", "offensive_language")
+    assert found.select("annotator", "cohort").rows() == [("9", "A"), ("8", "B")]
 
 
 def test_annotation_sensitivity_columns_may_stand_in_any_order(tmp_path):

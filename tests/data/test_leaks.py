@@ -76,8 +76,8 @@ def test_conflicts_by_id_and_by_text():
     )
     found = check(corpus)
     assert value(found, "conflicting_labels") == 1
-    assert value(found, "conflicting_labels", by="text") == 1
-    assert value(found, "conflicting_labels", by="id") == 0
+    assert value(found, "conflicting_labels", same="text") == 1
+    assert value(found, "conflicting_labels", same="id") == 0
     assert value(found, "empty_keys") == 2
 
 

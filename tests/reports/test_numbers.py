@@ -50,3 +50,8 @@ def test_value_and_interval_are_written_alike() -> None:
 def test_interval_with_one_end_or_none() -> None:
     assert bracket(0.1, None) == "[.100, –]"
     assert bracket(None, None) == ""
+
+
+def test_a_whole_quantile_is_written_as_a_whole_number():
+    found = Finding(measure="characters", value=8.0, n=5, method="quantile")
+    assert value_text(found) == "8"

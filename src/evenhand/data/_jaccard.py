@@ -157,13 +157,13 @@ def _hashes(texts: pl.Series, bits: int) -> Ints:
     five ^= five >> np.uint64(32)
     five *= _ODD[2]
     five >>= np.uint64(64 - bits)
-    return five.view(np.int64)
+    return np.asarray(five.view(np.int64))
 
 
 def _seams(grams: Ints) -> Ints:
     """Where a 5-gram of the joined texts begins in one text and ends in the next."""
     ends = np.cumsum(grams + (_GRAM - 1))[:-1]
-    return np.asarray(ends[:, np.newaxis] - np.arange(1, _GRAM)).ravel()
+    return np.asarray((ends[:, np.newaxis] - np.arange(1, _GRAM)).ravel())
 
 
 def _rarity(texts: pl.Series, grams: Ints, bits: int) -> NDArray[np.uint8]:
@@ -243,16 +243,17 @@ class _Join:
         first = np.flatnonzero(_first_of_run(word >> bits))
         start = np.repeat(end[first], np.diff(first, append=len(word)))
         meets = end > start
-        self.later = word[meets] & ((1 << bits) - 1)
-        self.start = start[meets]
-        self.count = end[meets] - self.start
+        later = word[meets] & ((1 << bits) - 1)
+        by_text = np.sort((later << 32) | np.arange(len(later))) & ((1 << 32) - 1)
+        self.later = later[by_text]
+        self.start = start[meets][by_text]
+        self.count = end[meets][by_text] - self.start
 
     def candidates(self, start: int, stop: int) -> Pairs:
         """The pairs whose later text is one of these and that pass bounds 3 and 4."""
-        here = (self.later >= start) & (self.later < stop)
-        count = self.count[here]
-        i = self.earlier[spread(self.start[here], count)]
-        j = np.repeat(self.later[here], count)
+        here = slice(*np.searchsorted(self.later, [start, stop]))
+        i = self.earlier[spread(self.start[here], self.count[here])]
+        j = np.repeat(self.later[here], self.count[here])
         fits = 5 * self.grams[i] >= 4 * self.ids[j]
         pair = distinct((i[fits] << 32) | j[fits])
         i, j = pair >> 32, pair & ((1 << 32) - 1)

@@ -171,7 +171,7 @@ def conflict_findings(corpus: Corpus, found: Duplicates) -> Iterator[Finding]:
         cases=_some(total),
     )
     for by, value in (("id", len(twice)), ("text", texts)):
-        yield Finding(measure="conflicting_labels", value=value, n=n, group={"by": by}, unit=unit)
+        yield Finding(measure="conflicting_labels", value=value, n=n, group={"same": by}, unit=unit)
 
 
 def _some(table: pl.DataFrame) -> tuple[str, ...]:

@@ -80,14 +80,14 @@ def interval_text(finding: Finding) -> str:
 
 
 def is_count(finding: Finding) -> bool:
-    """Whether a finding counts things: obtained by counting, and whole.
+    """Whether a finding is written as a whole number: counted, or whole and larger than one.
 
     A share of exactly 0 or 1 is whole too, so measures named after a fraction are left out.
     """
     ends = (finding.value, finding.low, finding.high)
     whole = all(float(end).is_integer() for end in ends if end is not None)
     fraction = finding.measure.endswith(_FRACTION_NAMES)
-    return finding.method == "count" and whole and not fraction
+    return whole and not fraction and (finding.method == "count" or _scale(finding) > 1)
 
 
 def _scale(finding: Finding) -> float:
