@@ -51,7 +51,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "posts.csv"
         make(path, ROWS)
-        print(f"{ROWS:,} rows, {path.stat().st_size / 1e6:.0f} MB, one row in seven over two lines;")
+        print(
+            f"{ROWS:,} rows, {path.stat().st_size / 1e6:.0f} MB, one row in seven over two lines;"
+        )
         print(f"median of {RUNS} runs; {platform.python_version()}, {platform.machine()}\n")
         print("| reader | seconds | peak memory, GB |")
         print("|---|---|---|")

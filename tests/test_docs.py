@@ -1,4 +1,4 @@
-"""The docs say what the code does: reference pages are made from it, and every link leads somewhere."""
+"""The docs say what the code does: reference pages are made from it, every link leads somewhere."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 import pytest
-from factories import finding, make_corpus, value
 
 from evenhand.data.authors import author_findings
+from factories import finding, make_corpus, value
 
 
 def posts(*counts):

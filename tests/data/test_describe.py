@@ -1,9 +1,9 @@
 import emoji
 import polars as pl
 import pytest
-from factories import finding, make_corpus, value
 
 from evenhand.data.describe import describe, has_emoji
+from factories import finding, make_corpus, value
 
 
 def test_label_shares_by_hand():

@@ -1,7 +1,7 @@
 import pytest
-from factories import finding, make_corpus, value
 
 from evenhand.data.check import check, leaks
+from factories import finding, make_corpus, value
 
 BUS = "the number nine bus is late again this morning"
 

@@ -1,13 +1,13 @@
 import numpy as np
 import polars as pl
 import pytest
-from factories import make_corpus
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.core.errors import BadInput, LeakFound, NotEnoughData
 from evenhand.core.records import Split
 from evenhand.data.splits import holdout, kfold, ties, verify
+from factories import make_corpus
 
 BUS = "the number nine bus is late again this morning"
 

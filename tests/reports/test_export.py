@@ -1,12 +1,9 @@
 import csv
 import io
-import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import polars as pl
-import pytest
 
 from evenhand.core.records import Finding
 from evenhand.core.tables import findings_table
@@ -53,18 +50,6 @@ def test_latex_marks_missing_and_simulated(examples: Any) -> None:
     assert "annotators &  & -- &  & 0 & the corpus does not say who answered \\\\" in text
     assert "& 1,000,000 & simulated \\\\" in text
     assert "95 \\% interval" in text
-
-
-@pytest.mark.slow
-def test_latex_compiles(tmp_path: Path, examples: Any) -> None:
-    if shutil.which("pdflatex") is None:
-        pytest.skip("pdflatex is not installed")
-    head = r"\documentclass{article}\usepackage[T1]{fontenc}\usepackage{booktabs}\begin{document}"
-    body = findings_latex([*examples.ALL, SPECIAL])
-    (tmp_path / "t.tex").write_text(head + body + r"\end{document}", encoding="utf-8")
-    command = ["pdflatex", "-halt-on-error", "-interaction=nonstopmode", "-draftmode", "t.tex"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
-    assert done.returncode == 0, done.stdout[-2000:].decode(errors="replace")
 
 
 def test_parquet_is_exact(tmp_path: Path, examples: Any) -> None:

@@ -61,9 +61,7 @@ def run_demo(run: Run, *, posts: int, step: Step = silent) -> Parts:
         ),
     ]
     crossing = sum(int(finding.value or 0) for finding in leaks(kept))
-    sentences.append(
-        f"In a split made by Evenhand, {crossing} posts have their like across it."
-    )
+    sentences.append(f"In a split made by Evenhand, {crossing} posts have their like across it.")
     return Parts(
         "Evenhand demo",
         sections,
