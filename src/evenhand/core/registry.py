@@ -17,6 +17,7 @@ from evenhand.core.errors import BrokenComponent, UnknownComponent
 
 KINDS = {
     "readers": "a published corpus, read into posts",
+    "recipes": "a way to train a detector",
 }
 """The kinds of component and what each is."""
 
