@@ -76,13 +76,14 @@ def made_up() -> pl.Series:
         for size in rng.integers(2, 10, 30_000)
     ]
     rank = 1 / np.arange(1, 30_001)
+    drawn = iter(rng.choice(30_000, 30 * POSTS, p=rank / rank.sum()).tolist())
     made: list[list[str]] = []
     for size in rng.integers(3, 30, POSTS):
         if made and rng.random() < 0.05:
             post = made[int(rng.integers(len(made)))].copy()
-            post[int(rng.integers(len(post)))] = words[int(rng.integers(30_000))]
+            post[int(rng.integers(len(post)))] = words[next(drawn)]
         else:
-            post = [words[at] for at in rng.choice(30_000, size, p=rank / rank.sum())]
+            post = [words[next(drawn)] for _ in range(size)]
         made.append(post)
     return pl.Series([" ".join(post) for post in made])
 
@@ -228,9 +229,7 @@ def recall(texts: pl.Series, ways: dict[str, Callable[[pl.Series], object]]) -> 
 def main() -> None:
     texts, kind = posts()
     size = texts.str.len_chars()
-    print(
-        f"{len(texts):,} {kind} posts, {size.mean():.0f} characters on average, {size.max()} at most;"
-    )
+    print(f"{len(texts):,} {kind} posts of {size.mean():.0f} characters (at most {size.max()});")
     print(f"{os.cpu_count()} processors, Python {sys.version.split()[0]}, {ROUNDS} rounds")
     find_duplicates(texts)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

@@ -123,8 +123,9 @@ def test_jaccard_of_exactly_four_fifths_is_near() -> None:
 
 
 def test_repeated_grams_count_once() -> None:
-    # Both have the grams ababa and babab only: the sets are equal, the texts are not.
-    found = find_duplicates(texts("ab" * 20, "ab" * 300))
+    # Both have the grams ababa and babab only: the sets are equal, the texts are not. In the second
+    # each stands 256 times, which a counter of one byte would take for none.
+    found = find_duplicates(texts("ab" * 20, "ab" * 258))
     assert found.near is not None
     assert found.near.tolist() == [[0, 1]]
 
@@ -246,6 +247,19 @@ def test_colliding_hashes_lose_no_pair(monkeypatch: pytest.MonkeyPatch, bits: in
     test_every_pair_is_found("abcdefgh  ")
 
 
+def test_one_common_id_is_enough_if_all_common_grams_collide(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # 52 grams in common, all hashed to 0, and one of its own each: 52/54, but one id of two.
+    def worst(some: pl.Series, bits: int) -> np.ndarray:
+        code = _jaccard.code_points(some).astype(np.int64)
+        return np.where(code[4:] < 128, code[4:], 0)
+
+    monkeypatch.setattr(_jaccard, "_hashes", worst)
+    long = "".join(map(chr, range(0x4E00, 0x4E00 + 56)))
+    assert find_duplicates(texts(long + "#", long + "*")).pairs() == (0, 1)
+
+
 def test_small_blocks_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = find_duplicates(pl.Series(corpus(2)))
     for module, name, size in [
@@ -284,4 +298,5 @@ def test_the_order_of_posts_does_not_matter() -> None:
 
 def test_the_windows_are_those_of_pass_join() -> None:
     # Li et al.: with at most two edits 5, 4 and 3 places for lengths that differ by 0, 1 and 2.
-    assert [len(list(_edits.windows(20, 20 + shift))) for shift in (0, 1, 2)] == [5, 4, 3]
+    for shift, expected in enumerate((5, 4, 3)):
+        assert sum(len(places) for _, places in _edits.windows(20, 20 + shift)) == expected

@@ -32,8 +32,7 @@ def edit_pairs(texts: pl.Series) -> Iterator[Pairs]:
     codes: dict[int, Codes] = {}
     for longer in range(SHORTEST, LONGEST + 1):
         rows[longer] = np.flatnonzero(size == longer)
-        some = texts.gather(rows[longer])
-        codes[longer] = code_points(some).reshape(-1, longer)
+        codes[longer] = code_points(texts.gather(rows[longer])).reshape(-1, longer)
         for shorter in range(max(SHORTEST, longer - EDITS), longer + 1):
             for i, j in _pairs_of_lengths(codes[shorter], codes[longer]):
                 found = np.stack([rows[shorter][i], rows[longer][j]], axis=1)
@@ -47,26 +46,27 @@ def segments(length: int) -> list[tuple[int, int]]:
     return list(zip(ends[:-1], ends[1:], strict=True))
 
 
-def windows(shorter: int, longer: int) -> Iterator[tuple[int, int, int]]:
-    """Segment of the shorter text (start, end) and a place in the longer one to look for it."""
+def windows(shorter: int, longer: int) -> Iterator[tuple[tuple[int, int], range]]:
+    """Each segment of the shorter text, and the places in the longer one to look for it."""
     shift = longer - shorter
     for before, (start, end) in enumerate(segments(shorter)):
         after = EDITS - before  # edits left for what follows, if each segment before took one
         low = max(start - before, start + shift - after, 0)
         high = min(start + before, start + shift + after, longer - (end - start))
-        for place in range(low, high + 1):
-            yield start, end, place
+        yield (start, end), range(low, high + 1)
 
 
 def _pairs_of_lengths(short: Codes, long: Codes) -> Iterator[tuple[Ints, Ints]]:
     """Rows of two tables of code points at most two edits apart; of one table, each pair once."""
     runs = []
-    for start, end, place in windows(short.shape[1], long.shape[1]):
+    for (start, end), places in windows(short.shape[1], long.shape[1]):
         hashes = _hash(short[:, start:end])
-        order = np.argsort(hashes, kind="stable")
-        wanted = _hash(long[:, place : place + end - start])
-        first, last = (np.searchsorted(hashes[order], wanted, side) for side in ("left", "right"))
-        runs.append((order, first, last - first))
+        order = np.argsort(hashes)
+        hashes = hashes[order]
+        for place in places:
+            wanted = _hash(long[:, place : place + end - start])
+            first = np.searchsorted(hashes, wanted)
+            runs.append((order, first, np.searchsorted(hashes, wanted, side="right") - first))
     same = short is long
     for begin, stop in blocks(np.sum([count for *_, count in runs], axis=0), _CANDIDATES):
         rows = np.arange(begin, stop)

@@ -6,16 +6,20 @@ the sources: the filters run on hashed 5-grams, and every bound below holds even
 so that a collision costs time and never a pair. What survives is compared on the true 5-grams.
 
 Why no pair is lost. Let A and B be the sets of 5-grams of two texts with |A∩B| ≥ .8 |A∪B|, f the
-hash, m ≥ |A| the number of 5-grams with repeats, s = |f(A)| ≤ |A| the number of ids. Sort the ids
-of each text by one fixed order, rarest first; the rank of an id is the number of ids before it.
-Ids before the first common one belong to one text only, and each stands for at least one 5-gram
-that the other text lacks. Therefore:
+hash, s = |f(A)| ≤ |A| the number of ids, m ≥ |A| a bound on the size (the 5-grams counted with
+repeats; exact where that is far off). Sort the ids of each text by one fixed order, rarest first;
+the rank of an id is the number of ids before it. An id that only A has stands for a 5-gram that
+only A has. Therefore:
 
-1. |A∖B| ≤ |A|/5: the first common id has a rank of at most m/5 in either text.
+1. |A∖B| ≤ |A|/5. So at least s - m/5 ids are common, and the first k common ones have ranks below
+   m/5 + k in either text.
 2. |A∖B| + |B∖A| ≤ (|A| + |B|)/9. The text with the smaller s has at most half of these, and
-   |B| ≤ 1.25 |A|: there the rank is at most |A|/8 ≤ m/8.
+   |B| ≤ 1.25 |A|: there the ranks are below |A|/8 + k ≤ m/8 + k.
 3. s(B) ≤ |B| ≤ 1.25 |A| ≤ 1.25 m(A).
 4. The parity bitmaps of f(A) and f(B) differ in at most |A∖B| + |B∖A| bits.
+
+With k = 1 this is prefix filtering; a slightly larger k asks for several common ids at once, which
+unrelated texts hardly ever have.
 
 Memory is bounded by blocks, apart from the entries kept: at most a fifth of the characters.
 """
@@ -40,29 +44,33 @@ Block = tuple[int, int]
 T = TypeVar("T")
 
 _GRAM = 5
-_SAMPLE = 1 << 21  # 5-grams looked at to learn which are rare
+_SAMPLE = 1 << 20  # 5-grams looked at to learn which are rare
 _BUCKETS = 1 << 20  # counters for them
 _BLOCK = 1 << 18  # 5-grams sorted at a time: what a processor's cache holds
-_CANDIDATES = 1 << 20  # candidate pairs held at a time, per processor
+_CANDIDATES = 1 << 19  # meetings of texts held at a time, per processor
 _EXACT = 1 << 20  # 5-grams of both sides copied at a time when pairs are compared
 _TEXTS = 1 << 23  # characters held at a time then
 _RARITY_BITS = 6
 _HASH_BITS = 42  # with the rarity and 15 bits of text number one signed word
-_BITMAP = 512
+_BITMAP = 256
 _ODD = np.array([0x9E3779B97F4A7C15, 0x165667B19E3779F9, 0xC2B2AE3D27D4EB4F], dtype=np.uint64)
 
 
 class _Prefixes(NamedTuple):
-    """The rarest ids of each text: an entry per id and text, and two facts per text."""
+    """The rarest ids of each text: an entry per id and text; then four facts per text."""
 
     id: Ints
     text: Ints
     low: Flags
     """Whether the rank is low enough for the text with fewer ids (bound 2)."""
     ids: Ints
-    """Per text: the number of distinct ids, s."""
+    """The number of distinct ids, s."""
+    most: Ints
+    """The bound on the number of distinct 5-grams, m."""
+    common: Ints
+    """How many ids of the prefix a similar text must share, k."""
     bitmap: NDArray[np.uint64]
-    """Per text: the bits, of 512, on which an odd number of its ids falls."""
+    """The bits, of 256, on which an odd number of its ids falls."""
 
 
 def jaccard_pairs(texts: pl.Series) -> Iterator[Pairs]:
@@ -70,7 +78,7 @@ def jaccard_pairs(texts: pl.Series) -> Iterator[Pairs]:
     if len(texts) < 2:
         return
     grams = lengths(texts) - (_GRAM - 1)
-    join = _Join(_prefixes(texts, grams), grams)
+    join = _Join(_prefixes(texts, grams))
 
     def pairs_of(block: Block) -> Pairs:
         pairs = join.candidates(*block)
@@ -205,24 +213,35 @@ def _prefixes_of_block(
     ids = np.bincount(text, minlength=len(grams))
     odd = np.bincount(text * _BITMAP + (word & (_BITMAP - 1)), minlength=len(grams) * _BITMAP)
     bitmap = np.packbits(odd.astype(np.uint8) & 1).view(np.uint64).reshape(len(grams), -1)
-    kept = np.minimum(ids, grams // 5 + 1)
+    most = _bound(texts, grams, ids)
+    common = np.clip(ids - most // 5, 1, 2 + most // 50)
+    kept = np.minimum(ids, most // 5 + common)
     at = spread(np.cumsum(ids) - ids, kept)
     rank = spread(np.zeros_like(kept), kept)
     text = text[at]
     word = word[at] & ((1 << (bits + _RARITY_BITS)) - 1)
-    return _Prefixes(word, text, rank <= grams[text] // 8, ids, bitmap)
+    return _Prefixes(word, text, rank < (most // 8 + common)[text], ids, most, common, bitmap)
+
+
+def _bound(texts: pl.Series, grams: Ints, ids: Ints) -> Ints:
+    """At least the number of distinct 5-grams, and exact for a text that repeats itself a lot."""
+    repeats = 4 * grams > 5 * ids
+    bound = grams.copy()
+    bound[repeats] = np.diff(_gram_sets(texts.filter(pl.Series(repeats))).indptr)
+    return bound
 
 
 class _Join:
     """Which texts share an id of their prefixes. Texts are numbered by ``order`` inside."""
 
-    def __init__(self, prefixes: _Prefixes, grams: Ints) -> None:
+    def __init__(self, prefixes: _Prefixes) -> None:
         self.order = np.argsort(prefixes.ids, kind="stable")
         self.ids = prefixes.ids[self.order]
-        self.grams = grams[self.order]
+        self.most = prefixes.most[self.order]
+        self.common = prefixes.common[self.order]
         self.bitmap = prefixes.bitmap[self.order]
         self._list(prefixes)
-        work = np.bincount(self.later, weights=self.count, minlength=len(grams))
+        work = np.bincount(self.later, weights=self.count, minlength=len(self.order))
         self.work = work.astype(np.int64)
         """Per text: how many entries of earlier texts it meets."""
 
@@ -238,30 +257,35 @@ class _Join:
         word.sort()  # by id, then text
         low = (word & 1).astype(np.bool_)
         word >>= 1
-        self.earlier = word[low] & ((1 << bits) - 1)
         end: Ints = np.cumsum(low) - low
         first = np.flatnonzero(_first_of_run(word >> bits))
-        start = np.repeat(end[first], np.diff(first, append=len(word)))
-        meets = end > start
-        later = word[meets] & ((1 << bits) - 1)
+        meets = end > np.repeat(end[first], np.diff(first, append=len(word)))
+        runs, word, end = word[low], word[meets], end[meets]
+        self.earlier = runs & ((1 << bits) - 1)
+        later = word & ((1 << bits) - 1)
+        # Texts that bound 3 rules out come first in a run: begin behind them.
+        least = np.searchsorted(5 * np.maximum.accumulate(self.most), 4 * self.ids)
+        start = np.searchsorted(runs, word - later + least[later])
         by_text = np.sort((later << 32) | np.arange(len(later))) & ((1 << 32) - 1)
         self.later = later[by_text]
-        self.start = start[meets][by_text]
-        self.count = end[meets][by_text] - self.start
+        self.start = start[by_text]
+        self.count = end[by_text] - self.start
 
     def candidates(self, start: int, stop: int) -> Pairs:
-        """The pairs whose later text is one of these and that pass bounds 3 and 4."""
+        """The pairs whose later text is one of these and that pass the bounds."""
         here = slice(*np.searchsorted(self.later, [start, stop]))
         i = self.earlier[spread(self.start[here], self.count[here])]
         j = np.repeat(self.later[here], self.count[here])
-        fits = 5 * self.grams[i] >= 4 * self.ids[j]
-        pair = distinct((i[fits] << 32) | j[fits])
-        i, j = pair >> 32, pair & ((1 << 32) - 1)
-        differ = np.zeros(len(i), dtype=np.int64)
-        for words in (self.bitmap[:, :2], self.bitmap[:, 2:]):  # a quarter settles most
-            differ += np.bitwise_count(words[i] ^ words[j]).sum(axis=1, dtype=np.int64)
-            close = 9 * differ <= self.grams[i] + self.grams[j]
-            i, j, differ = i[close], j[close], differ[close]
+        fits = 5 * self.most[i] >= 4 * self.ids[j]
+        meeting = np.sort((i[fits] << 32) | j[fits])
+        first = np.flatnonzero(_first_of_run(meeting))
+        shared = np.diff(first, append=len(meeting))
+        i, j = meeting[first] >> 32, meeting[first] & ((1 << 32) - 1)
+        enough = shared >= np.minimum(self.common[i], self.common[j])
+        i, j = i[enough], j[enough]
+        differ = np.bitwise_count(self.bitmap[i] ^ self.bitmap[j]).sum(axis=1, dtype=np.int64)
+        close = 9 * differ <= self.most[i] + self.most[j]
+        i, j = i[close], j[close]
         found = np.stack([self.order[i], self.order[j]], axis=1)
         return np.sort(found, axis=1).astype(np.int32)
 
@@ -269,7 +293,7 @@ class _Join:
 def _gram_sets(texts: pl.Series) -> Any:
     """A sparse row per text whose columns are its distinct 5-grams, numbered without collision."""
     code = code_points(texts)
-    present = np.zeros(0x110000, dtype=np.bool_)
+    present = np.zeros(int(code.max(initial=0)) + 1, dtype=np.bool_)
     present[code] = True
     rank = (np.cumsum(present) - 1)[code]
     size = int(present.sum())
