@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from evenhand.cli import data, demo, doctor, plugins
+from evenhand.cli import claims, data, demo, doctor, plugins
 from evenhand.core.provenance import VERSION
 
 app = typer.Typer(
@@ -19,6 +19,9 @@ app = typer.Typer(
 )
 app.add_typer(data.app, name="data")
 app.command("demo")(demo.demo)
+app.command("sample")(claims.sample)
+app.command("weigh")(claims.weigh)
+app.command("estimate")(claims.estimate)
 app.command("plugins")(plugins.plugins)
 app.command("doctor")(doctor.doctor)
 

@@ -112,3 +112,16 @@ def _file_options(given: dict[str, Any]) -> FileOptions:
         source=given["source"],
         quotes=not given["no_quotes"],
     )
+
+
+def sizes(text: str) -> dict[str, int]:
+    """``a=3,b=5`` as numbers by name."""
+    from evenhand.core.errors import BadInput
+
+    found = {}
+    for part in text.split(","):
+        name, equals, number = part.strip().partition("=")
+        if not equals or not number.isdigit():
+            raise BadInput(f"{text!r}; expected NAME=NUMBER,NAME=NUMBER")
+        found[name] = int(number)
+    return found

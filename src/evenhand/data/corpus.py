@@ -27,6 +27,8 @@ class Corpus:
     gold: pl.DataFrame | None = None
     judgements: pl.DataFrame | None = None
     draws: pl.DataFrame | None = None
+    strata: pl.DataFrame | None = None
+    """What the draws came from: stratum, flag, volume, available."""
     scores: pl.DataFrame | None = None
     hateful: Sequence[str] = ()
     """Which labels of the main question count as hateful (abusive)."""

@@ -22,12 +22,14 @@ from evenhand.core.tables import (
 )
 from evenhand.data.corpus import Corpus, Reader
 from evenhand.data.user_file import FileOptions, read_user_file
+from evenhand.stats.weights import check_strata
 
 _TABLES: dict[str, Callable[..., pl.DataFrame]] = {
     "posts": posts_table,
     "gold": gold_table,
     "judgements": judgements_table,
     "draws": draws_table,
+    "strata": check_strata,
     "scores": scores_table,
 }
 ABOUT = "corpus"

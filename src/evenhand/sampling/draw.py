@@ -31,7 +31,7 @@ class Drawn:
     draws: pl.DataFrame
     """The records, sorted by post."""
     strata: pl.DataFrame
-    """Columns stratum, flag, volume, available, drawn: what `weigh` needs later."""
+    """Columns stratum, flag, volume, available: what `weigh` needs later."""
     notes: tuple[str, ...]
 
 
@@ -140,14 +140,11 @@ def _drawn(
         ).sort("post")
     )
     cells = posts.group_by("stratum", "flag").agg(pl.len().alias("available"))
-    taken = draws.group_by("stratum", "flag").agg(pl.len().alias("drawn"))
     strata = (
-        cells.join(taken, on=["stratum", "flag"], how="left")
-        .with_columns(
-            pl.col("drawn").fill_null(0),
-            volume=pl.col("stratum").replace_strict(dict(volumes), return_dtype=pl.Float64),
+        cells.with_columns(
+            volume=pl.col("stratum").replace_strict(dict(volumes), return_dtype=pl.Float64)
         )
-        .select("stratum", "flag", "volume", "available", "drawn")
+        .select("stratum", "flag", "volume", "available")
         .sort("stratum", "flag")
     )
     return Drawn(draws, strata, notes)
@@ -180,8 +177,8 @@ def again(frame: pl.DataFrame, sizes: Mapping[str, int], *, seed: int) -> Drawn:
     )
     draws = draws_table(table.sort("post"))
     strata = pl.DataFrame(
-        [(name, False, float(n), n, sizes.get(name, 0)) for name, n in sorted(available.items())],
-        schema=["stratum", "flag", "volume", "available", "drawn"],
+        [(name, False, float(n), n) for name, n in sorted(available.items())],
+        schema=["stratum", "flag", "volume", "available"],
         orient="row",
     )
     return Drawn(draws, strata, tuple(notes))

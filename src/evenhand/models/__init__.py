@@ -1,0 +1,8 @@
+"""Recipes that train detectors, detectors that score, and adapters to other people's detectors.
+
+``protocol`` says what a recipe and a detector are; ``training`` turns posts and gold into training
+rows; one recipe per file (``naive_bayes``); ``saving`` writes a trained detector to a folder and
+reads it back; ``predictions`` and ``callables`` adapt a file of scores and a Python function;
+``find`` resolves names, ``scoring`` gives every kind of detector one way to score posts, and
+``seen`` tells which posts a detector was trained on.
+"""
