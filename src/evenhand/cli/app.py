@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from evenhand.cli import claims, data, demo, doctor, plugins
+from evenhand.cli import claims, data, demo, detectors, doctor, people, plugins, reproduce
 from evenhand.core.provenance import VERSION
 
 app = typer.Typer(
@@ -21,7 +21,11 @@ app.add_typer(data.app, name="data")
 app.command("demo")(demo.demo)
 app.command("sample")(claims.sample)
 app.command("weigh")(claims.weigh)
+app.command("agree")(people.agree)
+app.command("aggregate")(people.aggregate)
 app.command("estimate")(claims.estimate)
+app.command("compare")(detectors.compare)
+app.command("reproduce")(reproduce.reproduce)
 app.command("plugins")(plugins.plugins)
 app.command("doctor")(doctor.doctor)
 

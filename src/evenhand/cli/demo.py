@@ -27,4 +27,4 @@ def demo(
     run = start(seed)
     with progress("Making up a population") as step:
         parts = run_demo(run, posts=posts, step=step)
-    finish(run, as_json=as_json, out=out, parts=parts)
+    finish(run, as_json=as_json, out=out, parts=parts, brief=True)

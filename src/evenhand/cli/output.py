@@ -33,8 +33,10 @@ def print_json(run: Run, **also: Any) -> None:
     print(json.dumps(run.document() | also, ensure_ascii=False, allow_nan=False))
 
 
-def finish(run: Run, *, as_json: bool, out: Path | None = None, parts: Parts) -> None:
-    """Show the findings, and write the folder where one was named."""
+def finish(
+    run: Run, *, as_json: bool, out: Path | None = None, parts: Parts, brief: bool = False
+) -> None:
+    """Show the findings (only the sentences if ``brief``), and write the folder that was named."""
     page = None
     if out is not None:
         from evenhand.reports import write_report
@@ -55,7 +57,7 @@ def finish(run: Run, *, as_json: bool, out: Path | None = None, parts: Parts) ->
 
     console = Console()
     for section in parts.sections:
-        if section.findings:
+        if section.findings and not brief:
             print_findings(section.findings, console=console, title=section.title)
             console.print()
     for sentence in parts.summary:

@@ -44,6 +44,69 @@ MEASURES: dict[str, str] = {
     "templates": "Distinct templates the posts were made from.",
     "templates_across_splits": "Posts whose template also stands in another published split.",
     "authors_across_splits": "Posts whose author also has posts in another published split.",
+    # Samples and weights
+    "drawn": "Posts drawn, by phase.",
+    "n_effective": "Effective sample size of the weights, (Σw)² / Σw².",
+    "heaviest_weight_share": "Share of all weight carried by the heaviest hundredth of posts.",
+    "merged_cells": "Weighing cells that joined several strata because one had fewer than five"
+    " analysed posts.",
+    "response_share": "Share of drawn posts that were analysed.",
+    "planned_posts": "Posts a wanted precision needs, from a pilot.",
+    "planned_votes": "Votes a wanted precision needs, from a pilot.",
+    "planned_hours": "Hours of labelling a wanted precision needs, from a pilot.",
+    # Estimates
+    "population_share": "Weighted share of mentions that are hateful (or carry the label), from vote"
+    " shares.",
+    "population_share_powered": "The same with a detector's scores on every post, corrected by the"
+    " labelled ones (prediction-powered, λ tuned).",
+    "powered_width_ratio": "Standard error with the detector's scores over that without them.",
+    "interval_width_ratio": "Width of the main interval when something else is resampled, over its"
+    " own.",
+    "true_share": "The population share known because the population was made up.",
+    "unweighted_share": "Share of hateful votes in the enriched sample, unweighted: not an estimate"
+    " of the population.",
+    # Agreement
+    "votes": "Judgements used: first answers to the question.",
+    "repeated_votes": "Further answers of the same person to the same question on the same post;"
+    " not used.",
+    "posts_judged": "Posts with at least two votes, which the measures use.",
+    "posts_left_out": "Posts with one vote, or not with the number asked for.",
+    "percent_agreement": "Mean over posts of the share of pairs of votes that agree.",
+    "fleiss_kappa": "Fleiss' κ: mean pairwise agreement beyond chance, chance from the answers"
+    " pooled over votes.",
+    "kappa_class": "Fleiss' κ of one category: (P_c − p_c) / (1 − p_c).",
+    "kappa_class_paper": "Delisle's per-class κ: (r_c − p_c²) / (1 − Σp²), a contribution that sums"
+    " to κ.",
+    "randolph_kappa": "Randolph's free-marginal κ: chance is one over the number of answers.",
+    "gwet_ac1": "Gwet's AC1: chance from how evenly the answers are used.",
+    "krippendorff_alpha": "Krippendorff's α: 1 − observed over expected disagreement (nominal,"
+    " ordinal, interval, or MASI between sets).",
+    "icc_1_1": "ICC(1,1): reliability of one rater, one-way, unbalanced.",
+    "icc_1_k": "ICC(1,k): reliability of the mean of k raters, one-way; the method states k.",
+    "icc_2_1": "ICC(2,1): one rater, raters random and crossed with posts.",
+    "icc_2_k": "ICC(2,k): mean of k raters, raters random and crossed with posts.",
+    "icc_3_1": "ICC(3,1): one rater, raters fixed and crossed with posts.",
+    "icc_3_k": "ICC(3,k): mean of k raters, raters fixed and crossed with posts.",
+    # Gold and annotators
+    "gold": "Posts with gold, overall and by label.",
+    "gold_tied": "Posts whose gold is a tie: the label stays null.",
+    "annotator_agreement": "How often a person's answer is that of the others on the same post.",
+    "annotator_confusion": "A person's answers by the majority answer of the others.",
+    "annotator_seconds": "Median time a person took for an answer.",
+    "annotator_weight": "How much a person's answers count in Dawid–Skene, 1 being the average"
+    " judgement.",
+    # Detectors against people
+    "base_rate": "Weighted share of positive posts.",
+    "precision": "Share of flagged posts that are positive, at a threshold chosen elsewhere.",
+    "recall": "Share of positive posts that are flagged, at a threshold chosen elsewhere.",
+    "f1": "Harmonic mean of precision and recall, at a threshold chosen elsewhere.",
+    "f1_best": "F1*: the best F1 over thresholds on the same rows; optimistic, re-optimised in every"
+    " resample.",
+    "precision_best": "Precision at the threshold of F1*.",
+    "recall_best": "Recall at the threshold of F1*.",
+    "threshold_best": "The threshold of F1*.",
+    "average_precision": "Area under the precision-recall curve, by steps; ties grouped.",
+    "auc": "Area under the ROC curve.",
     # The installation
     "components": "Registered components of a kind.",
     "installed": "Whether a corpus's files are in the data folder (1) or not (0).",

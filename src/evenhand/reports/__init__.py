@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from evenhand.reports.limits import LIMITS
     from evenhand.reports.masking import mask
     from evenhand.reports.page import Case, Section
+    from evenhand.reports.triangles import simplex
     from evenhand.reports.terminal import print_findings
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "lines",
     "mask",
     "print_findings",
+    "simplex",
     "write_report",
 ]
 
@@ -45,6 +47,7 @@ _MODULES = {
     "limits": ("LIMITS",),
     "masking": ("mask",),
     "page": ("Case", "Section"),
+    "triangles": ("simplex",),
     "terminal": ("print_findings",),
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names}

@@ -150,6 +150,19 @@ def lines(
     return _figure(title, 230, draw, (x_axis, y_axis), caption, alt, simulated, bool(shown))
 
 
+def figure_of(
+    title: str,
+    height: float,
+    draw: Callable[[Any], None],
+    caption: str,
+    alt: str,
+    simulated: bool,
+    filled: bool,
+) -> Figure:
+    """A figure with a drawing of its own, for other modules of this package."""
+    return _figure(title, height, draw, ("", ""), caption, alt, simulated, filled)
+
+
 def _figure(
     title: str,
     height: float,

@@ -1,11 +1,14 @@
 """The demo: a made-up population through the house, as far as the house is built.
 
-Now: population → check → a split that keeps copies and authors on one side. Every figure is
-simulated and says so; what is known because it was made up stands beside what was found.
+Now: population → check → a split without leaks → a provider's sample → a filter → a draw →
+simulated volunteers and experts → agreement → gold → population estimates → detectors against
+people. Every figure is simulated and says so; what is known because it was made up stands beside
+what was found.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import polars as pl
@@ -17,20 +20,49 @@ from evenhand.data.corpus import Corpus
 from evenhand.data.find import ABOUT, about, tables
 from evenhand.data.leaks import tie_findings
 from evenhand.data.splits import KEEP, holdout, ties
-from evenhand.reports import Section
+from evenhand.reports import Figure, Section, bars
+from evenhand.stats.votes import vote_shares
+from evenhand.stats.weights import weight_findings
+from evenhand.studies import people
+from evenhand.studies.compare import compare
 from evenhand.studies.data_reports import check_sections, check_sentences
+from evenhand.studies.demo_campaign import FILTER, Campaign, run_campaign
+from evenhand.studies.estimates import Claim, estimate_population
 from evenhand.studies.parts import Parts, Step, silent
 from evenhand.studies.population import ABUSE_RATE, Population, make_population
+from evenhand.studies.powered import Power
+from evenhand.studies.samples import weights_of
+from evenhand.studies.volunteers import ANSWERS, EXPERTS, VOLUNTEERS
 
-_STEPS = 3
+_STEPS = 7
 
 
 def run_demo(run: Run, *, posts: int, step: Step = silent) -> Parts:
-    """Make up a population, check it, and split it without leaks."""
+    """The whole chain; the parts hold the labelled sample as a folder of records."""
     step("Making up a population", 0, _STEPS)
     population = make_population(posts, run.seed)
     corpus = population.corpus
     run.data.append(DataUsed(f"{corpus.name} (simulated)", corpus.rows, None))
+    sections, sentences = _first_half(run, population, step)
+    step("Drawing a sample and asking people", 3, _STEPS)
+    campaign = run_campaign(run, population)
+    for number, (name, part) in enumerate(_second_half(run, campaign), 4):
+        step(name, number, _STEPS)
+        sections += part.sections
+        sentences += [s.removeprefix("Simulated: ") for s in part.summary]
+    labelled = replace(campaign.labelled, gold=vote_shares(_crowd(campaign)))
+    return Parts(
+        "Evenhand demo",
+        sections,
+        [f"Simulated: {sentence}" for sentence in sentences],
+        tables(labelled),
+        {ABOUT: about(labelled)},
+    )
+
+
+def _first_half(run: Run, population: Population, step: Step) -> tuple[list[Section], list[str]]:
+    """The population, its check, and a split that keeps what belongs together."""
+    corpus = population.corpus
     truth = _truth(population)
     run.findings.append(truth)
     step("Checking it for leaks", 1, _STEPS)
@@ -40,6 +72,8 @@ def run_demo(run: Run, *, posts: int, step: Step = silent) -> Parts:
     step("Splitting it without leaks", 2, _STEPS)
     kept = _without_leaks(corpus, run.seed)
     run.findings += kept
+    crossing = sum(int(finding.value or 0) for finding in leaks(kept))
+    sentences.append(f"In a split made by Evenhand, {crossing} posts have their like across it.")
     sections = [
         Section(
             "A made-up population",
@@ -60,14 +94,138 @@ def run_demo(run: Run, *, posts: int, step: Step = silent) -> Parts:
             kept,
         ),
     ]
-    crossing = sum(int(finding.value or 0) for finding in leaks(kept))
-    sentences.append(f"In a split made by Evenhand, {crossing} posts have their like across it.")
+    return sections, sentences
+
+
+def _second_half(run: Run, campaign: Campaign) -> list[tuple[str, Parts]]:
+    """Agreement, gold, estimates and detectors, each as the command of that name gives them."""
+    sample = campaign.labelled
+    crowd = replace(sample, judgements=_crowd(campaign))
+    weights = [replace(f, origin="simulated") for f in weight_findings(weights_of(crowd))]
+    run.findings += weights
+    drawn = Parts(
+        "",
+        [
+            Section(
+                "A sample that can be labelled",
+                [
+                    "Simulated: a provider gives a part of every day; posts are drawn in "
+                    "proportion to the days' true volumes and enriched with what a Naive Bayes "
+                    "filter, fitted on another made-up population, flags. Volunteers give three "
+                    "votes a post, three experts label a second-phase sample. Weights lead back "
+                    "to the population.",
+                ],
+                weights,
+            )
+        ],
+    )
+    question = people.Question(order=ANSWERS)
+    agreed = _part(run, lambda part: people.agree(part, sample, question))
+    gold = _part(run, lambda part: people.aggregate(part, crowd, question, method="shares"))
+    estimates = [
+        _estimated(run, campaign, Claim(cohort=VOLUNTEERS.name), powered=True),
+        _estimated(run, campaign, Claim(cohort=VOLUNTEERS.name, over="annotators")),
+    ]
+    compared = _part(
+        run,
+        lambda part: compare(
+            part,
+            sample,
+            {FILTER: campaign.detector},
+            crowd=VOLUNTEERS.name,
+            experts=EXPERTS.name,
+        ),
+    )
+    truth = _beside_truth(run, campaign)
+    # The sheet of every volunteer would fill the page; `evenhand aggregate` shows it.
+    gold = replace(gold, sections=gold.sections[:1])
+    return [
+        ("Weighing", drawn),
+        ("Agreement", agreed),
+        ("Gold", gold),
+        ("Estimates", estimates[0]),
+        ("Estimates, annotators resampled", estimates[1]),
+        ("The truth", truth),
+        ("Detectors against people", compared),
+    ]
+
+
+def _crowd(campaign: Campaign) -> pl.DataFrame:
+    judgements = campaign.labelled.judgements
+    if judgements is None:
+        raise AssertionError("the demo's campaign has judgements")
+    return judgements.filter(pl.col("cohort") == VOLUNTEERS.name)
+
+
+def _part(run: Run, study: Callable[[Run], Parts]) -> Parts:
+    """A study's parts; its findings join the demo's."""
+    own = Run(run.command, run.seed)
+    parts = study(own)
+    run.findings += own.findings
+    return parts
+
+
+def _estimated(run: Run, campaign: Campaign, claim: Claim, *, powered: bool = False) -> Parts:
+    power = Power(FILTER, campaign.frame, "day") if powered else None
+    parts = _part(run, lambda part: estimate_population(part, campaign.labelled, claim, power))
+    title = f"Estimates, {'annotators too' if claim.over == 'annotators' else 'posts'} resampled"
+    sections = [replace(section, title=title) for section in parts.sections]
+    return replace(parts, sections=sections)
+
+
+def _beside_truth(run: Run, campaign: Campaign) -> Parts:
+    """The truth, known because it was made up, beside the estimates of it."""
+    truth = Finding(
+        measure="true_share",
+        value=campaign.truth,
+        n=campaign.frame.posts.height,
+        method="hateful votes if people like the volunteers had judged the whole population",
+        unit="posts",
+        origin="simulated",
+        why="no interval: known because made up",
+    )
+    crowd = _crowd(campaign)
+    hateful = pl.col("answer").list.first() != ANSWERS[0]
+    plain = Finding(
+        measure="unweighted_share",
+        value=float(crowd.select(hateful.mean()).item()),
+        n=crowd["post"].n_unique(),
+        method="share of hateful votes, unweighted: the enriched sample is not the population",
+        unit="posts",
+        origin="simulated",
+        why="no interval: shown as a warning",
+    )
+    run.findings += [truth, plain]
+    section = Section(
+        "The truth beside it",
+        ["Simulated: what nobody knows in a real campaign."],
+        [truth, plain],
+        [_truth_figure(run.findings, truth, plain)],
+    )
     return Parts(
-        "Evenhand demo",
-        sections,
-        [f"Simulated: {sentence}" for sentence in sentences],
-        tables(corpus),
-        {ABOUT: about(corpus)},
+        "",
+        [section],
+        [
+            f"The true share is {100 * campaign.truth:.1f} %; unweighted votes would say "
+            f"{100 * (plain.value or 0):.1f} %."
+        ],
+    )
+
+
+def _truth_figure(findings: Sequence[Finding], truth: Finding, plain: Finding) -> Figure:
+    shown = [f for f in findings if f.measure == "population_share" and not f.group]
+    shown += [f for f in findings if f.measure == "population_share_powered"]
+    names = [f"{f.measure.replace('_', ' ')}: {f.unit}" for f in shown]
+    everything = [truth, *shown, plain]
+    return bars(
+        "Hateful share: truth and estimates",
+        ["truth", *names, "unweighted votes"],
+        [f.value or 0.0 for f in everything],
+        low=[f.low for f in everything],
+        high=[f.high for f in everything],
+        axis="share",
+        caption="95 % intervals; all simulated.",
+        simulated=True,
     )
 
 
