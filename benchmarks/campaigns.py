@@ -1,9 +1,9 @@
 """Do the intervals hold? 2,000 simulated campaigns of the paper's shape at 1/100 scale.
 
-A fixed made-up population of 145,000 posts over 365 days in twelve groups; each campaign gets a new
-provider's sample (at most 60 a day), draws 2,150 posts by volume and 600 flagged ones, has 65 new
-volunteers of varying leniency give one to four votes, loses a twentieth of the posts, and is weighed
-and estimated by the code a user runs. Everything is simulated. Fixed seed.
+A fixed made-up population of 145,000 posts over 365 days in twelve groups; each campaign gets a
+new provider's sample (at most 60 a day), draws 2,150 posts by volume and 600 flagged ones, has 65
+new volunteers of varying leniency give one to four votes, loses a twentieth of the posts, and is
+weighed and estimated by the code a user runs. Everything is simulated. Fixed seed.
 
     python benchmarks/campaigns.py [campaigns]
 """
@@ -23,7 +23,7 @@ from evenhand.core.streams import stream
 from evenhand.sampling.draw import draw
 from evenhand.stats.intervals import wilson
 from evenhand.stats.population import HATEFUL, Sample, estimate
-from evenhand.stats.prediction_powered import prediction_powered
+from evenhand.stats.prediction_powered import Flags, prediction_powered
 from evenhand.stats.weights import weigh
 
 POSTS, DAYS, CAP, TARGET, ENRICH, PEOPLE, GROUPS = 145_000, 365, 60, 2_150, 600, 65, 12
@@ -96,7 +96,8 @@ def campaign(number: int) -> dict[str, float]:
         severity[posts][:, None], shift[people], careless[people]
     )
     share = (yes * used).sum(axis=1) / many
-    weighed = weigh(drawn.draws, kept["post"], drawn.strata).table.sort("post")
+    weights = weigh(drawn.draws, kept["post"], drawn.strata)
+    weighed = weights.table.sort("post")
     rows, columns = np.nonzero(used)
     sample = Sample(
         posts=weighed.with_columns(author=pl.lit(None, dtype=pl.String)),
@@ -116,6 +117,7 @@ def campaign(number: int) -> dict[str, float]:
                 "label": np.where(yes[rows, columns], 0, 1),
             }
         ),
+        frame=weights.frame,
     )
     truth, by_group = truths()
     mine, mine_by_group = these_truths(shift, careless)
@@ -147,6 +149,13 @@ def powered(sample, weighed, share, posts, given, good, truth, rng):
     volumes = np.bincount(day, minlength=DAYS).astype(float)
     out = {}
     weights, cells = weighed["weight"].to_numpy(), sample.codes("cell")
+    code = {name: number for number, name in enumerate(weighed["cell"].unique().sort())}
+    frame = sample.frame.sort("stratum")
+    flags = Flags(
+        frame["flagged"].to_numpy(),
+        np.array([code.get(name, -1) for name in frame["flag_cell"]]),
+        np.array([code.get(name, -1) for name in frame["rest_cell"]]),
+    )
     for name, scores, lam in (
         ("no detector", good, 0.0),
         ("good detector", good, None),
@@ -161,6 +170,7 @@ def powered(sample, weighed, share, posts, given, good, truth, rng):
             all_scores=scores[given],
             all_strata=day[given],
             volumes=volumes,
+            flags=flags,
             lam=lam,
         )
         out[f"{name} covers"] = found.low <= truth <= found.high
@@ -181,7 +191,9 @@ def main() -> None:
         found = list(pool.map(campaign, range(campaigns), chunksize=20))
     results = pl.DataFrame(found)
     truth = results["truth"][0]
-    print(f"{campaigns:,} simulated campaigns, {time.perf_counter() - start:.0f} s, two processes\n")
+    print(
+        f"{campaigns:,} simulated campaigns, {time.perf_counter() - start:.0f} s, two processes\n"
+    )
     print("| estimate | mean | truth | bias | mean width of the 95 % interval |")
     print("|---|---|---|---|---|")
     for name, column, width in (
@@ -199,9 +211,8 @@ def main() -> None:
     print("|---|---|---|")
     print(f"| posts resampled | these volunteers | {covered(results, 'posts, these volunteers')} |")
     print(f"| posts resampled | people like them | {covered(results, 'posts, people like them')} |")
-    print(
-        f"| posts and annotators | people like them | {covered(results, 'both, people like them')} |"
-    )
+    both = covered(results, "both, people like them")
+    print(f"| posts and annotators | people like them | {both} |")
     print(f"\nMean width, both resampled: {results['both width'].mean():.4f}.\n")
     print("| group (posts resampled, these volunteers) | campaigns shown | coverage |")
     print("|---|---|---|")

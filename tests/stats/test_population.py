@@ -1,10 +1,12 @@
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
-from factories import finding, value
 
 from evenhand.core.errors import BadInput, NotEnoughData
 from evenhand.stats.population import Sample, estimate, vote_count_weights
+from factories import finding, value
 
 
 def make(n=400, *, weights=None, cells=None, shares=None, mentions=None, votes=None, authors=None):
@@ -172,3 +174,15 @@ def test_vote_counts_weigh_posts_and_answers_do_not():
 
 def test_without_disagreement_all_posts_weigh_the_same():
     assert vote_count_weights(np.array([2, 3]), np.array([0.0, 0.0])).tolist() == [1, 1]
+
+
+def test_flagged_shares_counted_on_few_posts_widen_the_interval():
+    # Two cells that differ only by flag: all flagged posts hateful, none of the rest; half the
+    # population flagged, counted on 40 posts: standard error √(½·½/40) = .079, half-width .155.
+    sample = make(shares=np.repeat([1.0, 0.0], 200), cells=["f"] * 200 + ["r"] * 200)
+    known = finding(estimate(sample), "population_share")
+    assert known.high - known.low == pytest.approx(0)
+    frame = pl.DataFrame({"stratum": ["d"], "volume_share": [1.0], "flagged": [0.5],
+                          "available": [40], "rest_cell": ["r"], "flag_cell": ["f"]})  # fmt: skip
+    counted = finding(estimate(replace(sample, frame=frame)), "population_share")
+    assert (counted.high - counted.low) / 2 == pytest.approx(0.155, abs=0.012)

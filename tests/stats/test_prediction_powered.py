@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from evenhand.core.errors import BadInput, NotEnoughData
-from evenhand.stats.prediction_powered import prediction_powered
+from evenhand.stats.prediction_powered import Flags, prediction_powered
 
 
 def data(n=400, many=20_000, noise=0.2, seed=0):
@@ -94,3 +94,18 @@ def test_bad_input_is_named():
         powered(truth, scores * np.nan, everything)
     with pytest.raises(NotEnoughData, match="1 strata have a volume but no scored post"):
         powered(truth, scores, everything, volumes=np.ones(2))
+
+
+def test_flagged_shares_counted_on_few_posts_widen_the_interval():
+    # As if half the population were flagged, counted on 40 posts, flagged hateful and others not.
+    truth = np.repeat([1.0, 0.0], 50)
+    flags = Flags(np.array([0.5]), np.array([0]), np.array([1]))
+    found = powered(
+        truth,
+        truth * 0,
+        np.zeros(40),
+        cells=np.repeat([0, 1], 50),
+        all_strata=np.zeros(40, int),
+        flags=flags,
+    )
+    assert found.error == pytest.approx(np.sqrt(0.25 / 40))

@@ -1,9 +1,9 @@
 import polars as pl
 import pytest
-from factories import value
 
 from evenhand.core.errors import BadInput, NotEnoughData
 from evenhand.stats.weights import effective, second_phase, weigh, weight_findings
+from factories import value
 
 
 def strata(*rows):

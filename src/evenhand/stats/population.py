@@ -29,7 +29,14 @@ from evenhand.core.errors import BadInput, NotEnoughData
 from evenhand.core.records import Finding
 from evenhand.core.streams import stream
 from evenhand.stats.intervals import LEVEL
-from evenhand.stats.resampling import Floats, Ints, draw_counts, quantiles, stratified_totals
+from evenhand.stats.resampling import (
+    Floats,
+    Ints,
+    Shares,
+    draw_counts,
+    quantiles,
+    stratified_totals,
+)
 from evenhand.stats.weights import effective
 
 Over = Literal["posts", "annotators", "authors", "targets"]
@@ -61,6 +68,8 @@ class Sample:
     """Columns row (of the post), target (null where unknown) and the grouping columns."""
     votes: pl.DataFrame | None = None
     """Columns row, annotator, label (position in ``labels``): needed to resample annotators."""
+    frame: pl.DataFrame | None = None
+    """The frame of :class:`evenhand.stats.weights.Weighed`; without it weights count as known."""
 
     def __post_init__(self) -> None:
         weights = self.posts["weight"].to_numpy()
@@ -203,9 +212,12 @@ def _resampled(
     values = _ratios(whole.sum(axis=0)[None], counts.shape[1])[0]
     rng = stream(seed, "estimate", over)
     if over == "annotators":
-        return values, _two_way(sample, mass, rng, min(resamples, _TWO_WAY_RESAMPLES))
+        counted = counted_shares(sample.posts, whole, sample.frame)
+        many = min(resamples, _TWO_WAY_RESAMPLES)
+        return values, _two_way(sample, mass, counted, rng, many)
     if over == "posts":
-        totals = stratified_totals(whole, sample.codes("cell"), rng, resamples)
+        counted = counted_shares(sample.posts, whole, sample.frame)
+        totals = stratified_totals(whole, sample.codes("cell"), rng, resamples, counted)
     else:
         clusters = _clusters(sample, whole, counts, over)
         totals = stratified_totals(clusters, np.zeros(len(clusters), np.int64), rng, resamples)
@@ -249,8 +261,49 @@ def _clusters(sample: Sample, whole: Floats, counts: Floats, over: Over) -> Floa
     return totals
 
 
-def _two_way(sample: Sample, mass: Floats, rng: np.random.Generator, resamples: int) -> Floats:
-    """Posts within cells and annotators, both resampled; a post none of whose people came up is out."""
+def counted_shares(posts: pl.DataFrame, whole: Floats, frame: pl.DataFrame | None) -> Shares | None:
+    """How the totals hang on the flagged shares that were counted on what the provider gave.
+
+    The weights take p_W(k | d) as known, but it was counted on the posts of day d that the provider
+    gave. Had it given others, a flagged share off by ε would have moved the totals by
+    ε p_W(d) (mean contribution of the flagged cell − that of the rest), per unit of target.
+    """
+    if frame is None:
+        return None
+    usable = frame.drop_nulls(["rest_cell", "flag_cell"])
+    if not usable.height:
+        return None
+    names = posts["cell"].unique().sort()
+    code = posts["cell"].replace_strict(names, range(len(names)), return_dtype=pl.Int64).to_numpy()
+    weight = posts["weight"].to_numpy()
+    target = np.bincount(code, weight, minlength=len(names)) / weight.sum()
+    sums = np.stack([np.bincount(code, c, minlength=len(names)) for c in whole.T], axis=1)
+    per_unit = sums / target[:, None]
+
+    def of(column: str) -> Floats:
+        found: Floats = per_unit[
+            usable[column]
+            .replace_strict(names, range(len(names)), return_dtype=pl.Int64)
+            .to_numpy()
+        ]
+        return found
+
+    share = usable["volume_share"].to_numpy()[:, None]
+    return Shares(
+        share * (of("flag_cell") - of("rest_cell")),
+        usable["flagged"].to_numpy(),
+        usable["available"].to_numpy(),
+    )
+
+
+def _two_way(
+    sample: Sample,
+    mass: Floats,
+    counted: Shares | None,
+    rng: np.random.Generator,
+    resamples: int,
+) -> Floats:
+    """Posts within cells and annotators resampled; a post none of whose people came up is out."""
     votes = sample.votes
     if votes is None:
         raise NotEnoughData("it is not known who voted: resample posts instead")
@@ -271,10 +324,11 @@ def _two_way(sample: Sample, mass: Floats, rng: np.random.Generator, resamples: 
         drawn = draw_counts(shape[1], shape[1], size, rng).T
         total, *chosen = (matrix @ drawn for matrix in given)
         times = _post_counts(cells, shape[0], size, rng) * (total > 0)
-        below = member @ times
         voted = times / np.maximum(total, 1)
-        shares = [(member @ (voted * c)) / np.maximum(below, np.finfo(float).tiny) for c in chosen]
-        out.append(np.stack(shares, axis=-1).transpose(1, 0, 2))
+        totals = np.concatenate([member @ times, *(member @ (voted * c) for c in chosen)]).T
+        if counted is not None:
+            totals = totals + counted.moves(size, rng) @ counted.effects
+        out.append(_ratios(totals, mass.shape[1]))
     return np.concatenate(out)
 
 

@@ -4,12 +4,13 @@
 
 The detector's scores f on everything the provider gave (C) stand for the population, and the
 labelled posts correct what the detector gets wrong. λ is chosen to make the variance least, between
-0 (the scores are worthless: the plain weighted estimate) and 1; untuned, a poor detector doubles the
-error. The variance has both samples in it, and comes from linearisation within the cells.
+0 (the scores are worthless: the plain weighted estimate) and 1; untuned, a poor detector doubles
+the error. The variance comes from linearisation within the cells and has both samples in it: the
+scores of C, and the flagged shares that the weights take from C.
 
-Source: Angelopoulos et al. 2023, Angelopoulos, Duchi and Zrnic 2023 (the tuning). Different: weights
-and strata. The scores must come from a detector that was not trained on the labelled posts; callers
-refuse others.
+Source: Angelopoulos et al. 2023; Angelopoulos, Duchi and Zrnic 2023 (the tuning). Different:
+weights and strata. The scores must come from a detector that was not trained on the labelled
+posts; callers refuse others.
 """
 
 from __future__ import annotations
@@ -45,12 +46,14 @@ def prediction_powered(
     all_scores: Floats,
     all_strata: Ints,
     volumes: Floats,
+    flags: Flags | None = None,
     lam: float | None = None,
     level: float = 0.95,
 ) -> Powered:
     """The share, from labelled posts (truth, scores, weights, cells) and all scored ones.
 
-    ``all_strata`` are positions in ``volumes``. ``lam`` fixes λ instead of tuning it.
+    ``all_strata`` are positions in ``volumes``. ``flags`` says how the weights hang on what the
+    provider gave; without it the weights count as known. ``lam`` fixes λ instead of tuning it.
     """
     for name, values in (("scores", scores), ("all_scores", all_scores)):
         if not np.isfinite(values).all():
@@ -58,26 +61,55 @@ def prediction_powered(
     if len(truth) < 2:
         raise NotEnoughData("prediction-powered estimates need at least two labelled posts")
     share = volumes / volumes.sum()
-    mean_all, variance_all = _stratified_mean(all_scores, all_strata, share)
     mass = weights / weights.sum()
     truth_errors = _linear(truth, mass, cells)
     score_errors = _linear(scores, mass, cells)
+    mean_all, variance_all = _stratified_mean(all_scores, all_strata, share)
+    counted = 0.0
+    if flags is not None:
+        sizes = np.bincount(all_strata, minlength=len(share))
+        counted = flags.variance(truth, mass, cells, share, sizes)
+        # The scores' own flagged part cancels against that of the weights.
+        variance_all -= min(variance_all, flags.variance(scores, mass, cells, share, sizes))
     cross = float((truth_errors * score_errors).sum())
     spread = float((score_errors**2).sum()) + variance_all
     if lam is None:
         lam = float(np.clip(cross / spread, 0.0, 1.0)) if spread > 0 else 0.0
     value = lam * mean_all + float((mass * (truth - lam * scores)).sum())
     residual = truth_errors - lam * score_errors
-    error = float(np.sqrt((residual**2).sum() + lam**2 * variance_all))
+    error = float(np.sqrt((residual**2).sum() + counted + lam**2 * variance_all))
     half = float(stats.norm.ppf(0.5 + level / 2)) * error
     return Powered(value, value - half, value + half, error, lam)
+
+
+@dataclass(frozen=True)
+class Flags:
+    """The flagged shares the weights rest on, counted per stratum on the first sample."""
+
+    flagged: Floats
+    """Share of the first sample's posts that are flagged, per stratum."""
+    flag_cell: Ints
+    """The weighing cell of a stratum's flagged posts; −1 where there is none."""
+    rest_cell: Ints
+
+    def variance(
+        self, values: Floats, mass: Floats, cells: Ints, share: Floats, sizes: Ints
+    ) -> float:
+        """Variance of a weighted mean that comes from counting the flagged shares on a sample."""
+        many = max(int(cells.max()), int(self.flag_cell.max()), int(self.rest_cell.max())) + 1
+        weight = np.bincount(cells, mass, minlength=many)
+        mean = np.bincount(cells, mass * values, minlength=many) / np.where(weight > 0, weight, 1)
+        both = (self.flag_cell >= 0) & (self.rest_cell >= 0)
+        gap = np.where(both, mean[self.flag_cell] - mean[self.rest_cell], 0.0)
+        spread = self.flagged * (1 - self.flagged) / np.maximum(sizes, 1)
+        return float((share**2 * gap**2 * spread).sum())
 
 
 def _stratified_mean(values: Floats, strata: Ints, share: Floats) -> tuple[float, float]:
     """Mean over the population and its variance, the strata weighed by their volumes."""
     size = np.bincount(strata, minlength=len(share)).astype(float)
-    if (size[share > 0] == 0).any():
-        empty = int((size[share > 0] == 0).sum())
+    empty = int(((size == 0) & (share > 0)).sum())
+    if empty:
         raise NotEnoughData(f"{empty} strata have a volume but no scored post")
     safe = np.maximum(size, 1)
     mean = np.bincount(strata, values, minlength=len(share)) / safe

@@ -51,13 +51,36 @@ class _Source:
         return _centred(self.factor * totals, self.mean)
 
 
+@dataclass(frozen=True)
+class Shares:
+    """Shares counted on a first, larger sample: what the weights themselves rest on.
+
+    A change of share i moves the totals by ``effects[i]``; the share was counted on ``sizes[i]``
+    posts as ``shares[i]``.
+    """
+
+    effects: Floats
+    shares: Floats
+    sizes: Ints
+
+    def moves(self, size: int, rng: np.random.Generator) -> Floats:
+        """How far each share would be off if counted anew: one row per resample."""
+        counted = rng.binomial(self.sizes, self.shares, size=(size, len(self.sizes)))
+        moves: Floats = counted / self.sizes - self.shares
+        return moves
+
+
 def stratified_totals(
-    contributions: Floats, strata: Ints, rng: np.random.Generator, resamples: int
+    contributions: Floats,
+    strata: Ints,
+    rng: np.random.Generator,
+    resamples: int,
+    counted: Shares | None = None,
 ) -> Floats:
     """Resampled totals of the contributions: one row per resample.
 
     ``contributions`` has a row per post, ``strata`` its stratum (any integers). The order of the
-    posts does not matter.
+    posts does not matter. ``counted`` adds what comes from shares counted on a first sample.
 
     >>> rng = np.random.default_rng(0)
     >>> totals = stratified_totals(np.ones((6, 1)), np.array([0, 0, 0, 1, 1, 1]), rng, 3)
@@ -70,7 +93,10 @@ def stratified_totals(
     if len(pools) > _SOURCES_AT_ONCE:
         means = [source.mean for source in sources]
         pools = _in_blocks(pools, means, rng, resamples)
-    return _picked(pools, rng, resamples)
+    totals = _picked(pools, rng, resamples)
+    if counted is not None and len(counted.sizes):
+        totals += counted.moves(resamples, rng) @ counted.effects
+    return totals
 
 
 def _sources(contributions: Floats, strata: Ints) -> list[_Source]:

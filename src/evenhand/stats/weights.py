@@ -43,6 +43,9 @@ class Weighed:
     """Columns cell, flag, strata (how many were merged), posts, target, weight."""
     response: pl.DataFrame
     """Columns stratum, drawn, analysed, share."""
+    frame: pl.DataFrame
+    """What the provider gave, for the variance of p_W(k | d): columns stratum, volume_share,
+    flagged (share of the given posts), available, rest_cell and flag_cell (null where none)."""
 
 
 def effective(weights: np.ndarray) -> float:
@@ -101,7 +104,7 @@ def weigh(draws: pl.DataFrame, analysed: pl.Series, strata: pl.DataFrame) -> Wei
     )
     _refuse_unknown_flags(counted, population)
     merged = pl.concat(list(_merged(cells)))
-    return _weighed(draws, used, merged)
+    return _weighed(draws, used, merged, _frame(population, merged))
 
 
 def _targets() -> pl.Expr:
@@ -152,7 +155,33 @@ def _runs(posts: list[int], flag: bool) -> list[str]:
     return [f"{prefix} {number:04d}" for number in numbers]
 
 
-def _weighed(draws: pl.DataFrame, used: pl.DataFrame, merged: pl.DataFrame) -> Weighed:
+def _frame(population: pl.DataFrame, merged: pl.DataFrame) -> pl.DataFrame:
+    flagged = pl.col("available").filter(pl.col("flag")).sum()
+    strata = population.group_by("stratum").agg(
+        volume=pl.col("volume").first(),
+        flagged=flagged / pl.col("available").sum(),
+        available=pl.col("available").sum(),
+    )
+    for name, flag in (("rest_cell", False), ("flag_cell", True)):
+        cells = merged.filter(pl.col("flag") == flag).select("stratum", pl.col("cell").alias(name))
+        strata = strata.join(cells, on="stratum", how="left")
+    return (
+        strata.sort("stratum")
+        .select(
+            "stratum",
+            pl.col("volume") / pl.col("volume").sum(),
+            "flagged",
+            "available",
+            "rest_cell",
+            "flag_cell",
+        )
+        .rename({"volume": "volume_share"})
+    )
+
+
+def _weighed(
+    draws: pl.DataFrame, used: pl.DataFrame, merged: pl.DataFrame, frame: pl.DataFrame
+) -> Weighed:
     cells = (
         merged.group_by("cell")
         .agg(
@@ -174,7 +203,7 @@ def _weighed(draws: pl.DataFrame, used: pl.DataFrame, merged: pl.DataFrame) -> W
         .with_columns(share=pl.col("analysed") / pl.col("drawn"))
         .sort("stratum")
     )
-    return Weighed(table, cells, response)
+    return Weighed(table, cells, response, frame)
 
 
 def second_phase(first: pl.DataFrame, draws: pl.DataFrame, analysed: pl.Series) -> pl.DataFrame:

@@ -91,7 +91,7 @@ def sample_of(corpus: Corpus, claim: Claim) -> tuple[Sample, list[str]]:
         judgements = judgements.filter(pl.col("cohort") == claim.cohort)
         if not judgements.height:
             raise NotEnoughData(f"{corpus.name}: nobody of cohort {claim.cohort!r} answered")
-    places = _places(corpus, judgements, notes)
+    places, frame = _places(corpus, judgements, notes)
     ids = places.select("post").with_row_index("row")
     labels, shares, votes = _shares(corpus, judgements, ids)
     if claim.count_votes:
@@ -105,12 +105,16 @@ def sample_of(corpus: Corpus, claim: Claim) -> tuple[Sample, list[str]]:
         labels=labels,
         mentions=_mentions(corpus, ids, claim),
         votes=None if judgements["anonymous"].any() else votes,
+        frame=frame,
     )
     return sample, notes
 
 
-def _places(corpus: Corpus, judgements: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
-    """Columns post, weight, cell, author, sorted by post."""
+def _places(
+    corpus: Corpus, judgements: pl.DataFrame, notes: list[str]
+) -> tuple[pl.DataFrame, pl.DataFrame | None]:
+    """Columns post, weight, cell, author, sorted by post; and the frame of the weights."""
+    frame = None
     answered = judgements["post"].unique()
     authors = corpus.posts.select(post="id", author="author")
     phase_two = corpus.draws is not None and set(answered) <= set(
@@ -127,10 +131,9 @@ def _places(corpus: Corpus, judgements: pl.DataFrame, notes: list[str]) -> pl.Da
         table = second_phase(first, second, answered)
         notes.append("Second phase: both phases' probabilities are in the weights.")
     else:
-        table = weigh(
-            corpus.draws.filter(pl.col("phase") == 1), answered, corpus.strata
-        ).table.select("post", "weight", "cell")
-    return table.join(authors, on="post", how="left").sort("post")
+        weighed = weigh(corpus.draws.filter(pl.col("phase") == 1), answered, corpus.strata)
+        table, frame = weighed.table.select("post", "weight", "cell"), weighed.frame
+    return table.join(authors, on="post", how="left").sort("post"), frame
 
 
 def _shares(

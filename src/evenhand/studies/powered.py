@@ -22,7 +22,7 @@ from evenhand.models.find import detector
 from evenhand.models.seen import trained_on
 from evenhand.stats.intervals import LEVEL
 from evenhand.stats.population import HATEFUL, Sample
-from evenhand.stats.prediction_powered import prediction_powered
+from evenhand.stats.prediction_powered import Flags, prediction_powered
 from evenhand.stats.votes import vote_shares
 from evenhand.studies.filters import fitted, is_recipe, scores_of
 from evenhand.studies.samples import first_answers, strata_of
@@ -62,6 +62,7 @@ def powered(corpus: Corpus, sample: Sample, power: Power, *, seed: int) -> list[
         all_scores=everything,
         all_strata=place.to_numpy().astype(np.int64),
         volumes=volumes["volume"].to_numpy(),
+        flags=_flags(sample, volumes["stratum"]),
     )
     found, plain = powered_by(), powered_by(lam=0.0)
     group = {"detector": power.detector}
@@ -91,6 +92,22 @@ def powered(corpus: Corpus, sample: Sample, power: Power, *, seed: int) -> list[
             why=None if plain.error > 0 else "the interval has no width",
         ),
     ]
+
+
+def _flags(sample: Sample, strata: pl.Series) -> Flags | None:
+    """The flagged shares behind the weights, in the order of the strata."""
+    if sample.frame is None:
+        return None
+    names = sample.posts["cell"].unique().sort()
+    code = {name: number for number, name in enumerate(names)}
+    table = pl.DataFrame({"stratum": strata}).join(
+        sample.frame, on="stratum", how="left", maintain_order="left"
+    )
+
+    def cells(column: str) -> np.ndarray:
+        return np.array([code.get(name, -1) for name in table[column]], dtype=np.int64)
+
+    return Flags(table["flagged"].to_numpy(), cells("flag_cell"), cells("rest_cell"))
 
 
 def _scores(
