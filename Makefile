@@ -32,8 +32,8 @@ format: $(VENV)/.all
 
 bench: $(VENV)/.all
 	$(PIP) --group bench
-	$(BIN)/python benchmarks/near_duplicates.py
-	$(BIN)/python benchmarks/user_file.py
+	for name in user_file near_duplicates agreement aggregation bootstrap campaigns; do \
+		$(BIN)/python benchmarks/$$name.py || exit 1; done
 
 $(VENV)/bin/python:
 	$(PY) -m venv $(VENV)

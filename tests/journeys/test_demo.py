@@ -94,10 +94,10 @@ def test_doctor_names_every_extra_and_the_size_of_the_install(tmp_path):
     done = evenhand(tmp_path, "doctor", "--json", EVENHAND_DATA=str(tmp_path))
     document = json.loads(done.stdout)
     lines = {line["what"]: line for line in document["machine"]}
-    assert {"extra [fast]", "extra [train]", "cores", "data folder"} <= set(lines)
+    assert {"extra [train]", "cores", "data folder"} <= set(lines)
     sizes = [f["value"] for f in document["findings"] if f["measure"] == "install_bytes"]
     assert sizes[0] > 50e6
-    assert "extra [fast]" in evenhand(tmp_path, "doctor").stdout
+    assert "extra [train]" in evenhand(tmp_path, "doctor").stdout
 
 
 def test_our_bug_is_exit_1_with_a_traceback(tmp_path):

@@ -84,8 +84,8 @@ def test_groups_and_intersections():
 def test_small_cells_are_withheld_with_the_one_that_would_reveal_them():
     sizes = [50, 150, 400]
     names = [g for g, many in zip("abc", sizes, strict=True) for _ in range(many)]
-    mentions = pl.DataFrame({"row": range(600), "target": [f"{g}{i % 40}" for i, g in enumerate(names)],
-                             "party": names})  # fmt: skip
+    targets = [f"{name}{i % 40}" for i, name in enumerate(names)]
+    mentions = pl.DataFrame({"row": range(600), "target": targets, "party": names})
     found = estimate(make(600, mentions=mentions), by=[["party"]])
     assert finding(found, "population_share", party="a").why == "withheld: 50 posts, fewer than 100"
     assert "would reveal" in finding(found, "population_share", party="b").why

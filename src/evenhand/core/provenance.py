@@ -23,7 +23,7 @@ from evenhand.core.errors import BadInput
 from evenhand.core.records import Finding
 
 VERSION = version("evenhand")
-_PACKAGES = ("numpy", "scipy", "polars", "scikit-learn", "numba", "torch")
+_PACKAGES = ("numpy", "scipy", "polars", "torch")
 
 
 @dataclass(frozen=True)

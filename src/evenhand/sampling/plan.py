@@ -17,6 +17,7 @@ from scipy import stats
 from evenhand.core.errors import BadInput, NotEnoughData
 from evenhand.core.records import Finding
 from evenhand.core.streams import stream
+from evenhand.stats.components import variance_components
 from evenhand.stats.intervals import LEVEL
 from evenhand.stats.resampling import Floats
 
@@ -68,16 +69,8 @@ def plan(
 
 
 def _components(table: Floats) -> tuple[float, float]:
-    """Variance of the posts' own shares, and of a vote within a post (analysis of variance)."""
-    several = table[table[:, 0] >= 2]
-    if len(several) < 2:
-        return np.nan, np.nan
-    n, p = several[:, 0], several[:, 1] / several[:, 0]
-    within = float((n * p * (1 - p)).sum() / (n - 1).sum())
-    mean = float((n * p).sum() / n.sum())
-    size = (n.sum() - (n**2).sum() / n.sum()) / (len(n) - 1)
-    between = (float((n * (p - mean) ** 2).sum()) / (len(n) - 1) - within) / size
-    return max(0.0, between), within
+    found = variance_components(table[:, 0], table[:, 1] / table[:, 0])
+    return (np.nan, np.nan) if found is None else found
 
 
 def _variance(parts: tuple[float, float], votes: int) -> float:

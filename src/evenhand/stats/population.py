@@ -28,6 +28,7 @@ from scipy import sparse
 from evenhand.core.errors import BadInput, NotEnoughData
 from evenhand.core.records import Finding
 from evenhand.core.streams import stream
+from evenhand.stats.components import variance_components
 from evenhand.stats.intervals import LEVEL
 from evenhand.stats.resampling import (
     Floats,
@@ -354,15 +355,10 @@ def vote_count_weights(votes: Ints, shares: Floats) -> Floats:
     A post's own answers must not enter (unanimous posts would dominate); the two variances are
     estimated over all posts with at least two votes, by analysis of variance on the shares.
     """
-    several = votes >= 2
-    if several.sum() < 2:
+    parts = variance_components(votes.astype(np.float64), shares)
+    if parts is None:
         raise NotEnoughData("fewer than two posts have two votes: vote counts cannot be weighed")
-    n, p = votes[several].astype(float), shares[several]
-    within = float((n * p * (1 - p)).sum() / (n - 1).sum())
-    mean = float((n * p).sum() / n.sum())
-    posts = len(n)
-    size = (n.sum() - (n**2).sum() / n.sum()) / (posts - 1)
-    between = max(0.0, (float((n * (p - mean) ** 2).sum()) / (posts - 1) - within) / size)
+    between, within = parts
     if within == 0 and between == 0:
         return np.ones(len(votes))
     raw = 1 / (between + within / np.maximum(votes, 1))
