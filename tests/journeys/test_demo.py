@@ -56,6 +56,15 @@ def test_the_truth_stands_beside_the_findings(demo):
     assert [rates[0]["value"]] == shares
 
 
+def test_the_estimate_covers_the_truth_and_the_unweighted_share_does_not(demo):
+    found = {f["measure"]: f for f in demo[1]["findings"] if not f["group"]}
+    over = [f for f in demo[1]["findings"] if f["measure"] == "population_share" and not f["group"]]
+    truth = found["true_share"]["value"]
+    both = next(f for f in over if f["unit"] == "posts and annotators")
+    assert both["low"] < truth < both["high"]
+    assert not both["low"] < found["unweighted_share"]["value"] < both["high"]
+
+
 def test_the_split_of_ours_tears_nothing_apart(demo):
     ours = {"split": "made by evenhand"}
     torn = {f["measure"]: f["value"] for f in demo[1]["findings"] if f["group"] == ours}
@@ -67,7 +76,8 @@ def test_the_folder_of_the_demo_is_a_corpus_that_stays_simulated(demo):
     done = evenhand(folder.parent, "data", "describe", folder.name, "--json")
     findings = json.loads(done.stdout)["findings"]
     assert {f["origin"] for f in findings} == {"simulated"}
-    assert next(f["value"] for f in findings if f["measure"] == "posts") == 2000
+    judged = [f["n"] for f in findings if f["measure"] == "judgements"]
+    assert 0 < judged[0] <= next(f["value"] for f in findings if f["measure"] == "posts") < 2000
 
 
 def test_the_same_seed_gives_the_same_findings(demo, tmp_path):
@@ -87,7 +97,9 @@ def test_the_demo_needs_no_extra(demo, tmp_path):
 def test_the_demo_prints_where_its_report_is(tmp_path):
     done = evenhand(tmp_path, "demo", "--posts", "500", "--out", "here")
     assert done.stdout.splitlines()[-1] == "Report: here/report.html"
-    assert pl.read_parquet(tmp_path / "here" / "posts.parquet").height == 500
+    draws = pl.read_parquet(tmp_path / "here" / "draws.parquet")
+    posts = pl.read_parquet(tmp_path / "here" / "posts.parquet")
+    assert set(draws["post"]) == set(posts["id"])
 
 
 def test_doctor_names_every_extra_and_the_size_of_the_install(tmp_path):

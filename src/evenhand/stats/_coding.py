@@ -40,8 +40,9 @@ class Groups:
     def sums(self, values: Codes) -> Codes:
         """Sum of a value per row, by id."""
         ordered = values if self.side_by_side is None else values[self.side_by_side]
-        running = np.cumsum(ordered)
-        sums: Codes = np.diff(running[np.append(self.starts[1:], self.rows) - 1], prepend=0)
+        running = np.cumsum(ordered)[np.append(self.starts[1:], self.rows) - 1]
+        sums: Codes = running.copy()
+        sums[1:] -= running[:-1]
         return sums if self.sorted_runs is None else sums[self.sorted_runs]
 
     def sizes(self) -> Codes:
@@ -75,19 +76,15 @@ def group(values: pl.Series) -> Groups:
         groups = _group_runs(values.gather(order), order)
     if groups is None:  # two ids with one hash
         order = values.arg_sort().to_numpy().astype(np.int64)
-        groups = _group_runs(values.gather(order), order)
-    assert groups is not None  # sorted ids have one run each
+        return Groups(*_runs(values.gather(order)), order, None, len(values))
     return groups
 
 
 def _group_runs(values: pl.Series, order: Codes | None) -> Groups | None:
     """Group rows whose equal ids stand side by side; None where an id may have two runs."""
-    rows = len(values)
-    new = np.ones(rows, dtype=bool)
-    new[1:] = (values.slice(1) != values.slice(0, rows - 1)).to_numpy()
-    heads, starts = values.filter(pl.Series(new)), np.flatnonzero(new)
+    heads, starts = _runs(values)
     if (heads.slice(1) > heads.slice(0, len(heads) - 1)).all():
-        return Groups(heads, starts, order, None, rows)
+        return Groups(heads, starts, order, None, len(values))
     hashes = heads.hash().to_numpy()
     by_hash = np.argsort(hashes)
     if (hashes[by_hash[1:]] == hashes[by_hash[:-1]]).any():
@@ -95,7 +92,14 @@ def _group_runs(values: pl.Series, order: Codes | None) -> Groups | None:
     ids = heads.sort()  # two to three times as fast as sorting with the run numbers
     runs = np.empty(len(ids), dtype=np.int64)
     runs[np.argsort(ids.hash().to_numpy())] = by_hash
-    return Groups(ids, starts, order, runs, rows)
+    return Groups(ids, starts, order, runs, len(values))
+
+
+def _runs(values: pl.Series) -> tuple[pl.Series, Codes]:
+    """The id of each run of equal ids, and where it starts."""
+    new = np.ones(len(values), dtype=bool)
+    new[1:] = (values.slice(1) != values.slice(0, len(values) - 1)).to_numpy()
+    return values.filter(pl.Series(new)), np.flatnonzero(new)
 
 
 def code_few(values: pl.Series) -> tuple[pl.Series, Codes]:
@@ -106,14 +110,20 @@ def code_few(values: pl.Series) -> tuple[pl.Series, Codes]:
     (['no', 'yes'], [1, 0, 1])
     """
     distinct = values.head(_LOOK).unique().sort()
-    codes = np.zeros(len(values), dtype=np.uint8)
     if len(distinct) <= _FEW:
-        for number, text in enumerate(distinct, start=1):
-            codes += (values == text).to_numpy() * np.uint8(number)
-    if codes.all():
-        return distinct, codes.astype(np.int64) - 1
+        codes = values.to_frame("value").select(_match(distinct)).to_series()
+        if codes.null_count() == 0:
+            return distinct, codes.to_numpy().astype(np.int64)
     groups = group(values)
     return groups.ids, groups.codes()
+
+
+def _match(texts: pl.Series) -> pl.Expr:
+    """The position of ``value`` among a few texts, null where it is none of them."""
+    match = pl.lit(None, dtype=pl.UInt8)
+    for number, text in enumerate(texts):
+        match = pl.when(pl.col("value") == text).then(pl.lit(number, pl.UInt8)).otherwise(match)
+    return match
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _SMALL = 1 << 20
+_HEAVIEST = 1e100
 
 
 @dataclass(frozen=True)
@@ -110,21 +111,13 @@ def read_ballots(
     if not keep.all():
         rows, size = rows[np.repeat(keep, size)], size[keep]
         starts = np.cumsum(size) - size
-    found = _collapse(
-        Ballots(
-            classes,
-            None,
-            size,
-            np.empty(0, dtype=np.int64),
-            votes,
-            rows,
-            starts,
-            np.take(answer, rows),
-        )
-    )
-    found = replace(
-        found, repeated=int(asked.sum()) - votes.height, left_out=int((~keep).sum())
+    answer = np.take(answer, rows)
+    nothing = np.empty(0, dtype=np.int64)
+    found = Ballots(
+        classes, None, size, nothing, votes, rows, starts, answer,
+        repeated=int(asked.sum()) - votes.height, left_out=int((~keep).sum()),
     )  # fmt: skip
+    found = _collapse(found)
     if weights is not None:
         found = replace(found, weight=_weights(found, weights))
     return _in_order(found, scale, named=order is not None)
@@ -212,7 +205,9 @@ def _weights(found: Ballots, weights: pl.DataFrame) -> Floats:
     weight: Floats = joined["weight"].cast(pl.Float64).to_numpy()
     paired = weight[(found.size >= 2)[found.kind]]
     scale = np.sort(paired if len(paired) else weight)
-    return weight / scale[-1] / (scale / scale[-1]).mean() if len(weight) else weight
+    with np.errstate(over="ignore"):  # only a single vote can be that heavy
+        weight = weight / scale[-1] / (scale / scale[-1]).mean() if len(weight) else weight
+    return np.minimum(weight, _HEAVIEST)
 
 
 @dataclass(frozen=True)

@@ -80,10 +80,11 @@ def _kinds(posts: Groups, answer: Codes, several: Codes | None, labels: int) -> 
     if base ** (labels + 1) > 1 << 62:
         return _kinds_of_rows(posts, answer, several, labels)
     powers = base ** np.arange(labels + 1)
-    votes = powers[answer]
-    if several is not None:
-        votes = np.add.reduceat(votes, np.cumsum(several) - several)
-    keys, kind = _distinct(posts.sums(votes + powers[-1]), base ** (labels + 1))
+    if several is None:
+        votes = (powers + powers[-1])[answer]
+    else:
+        votes = np.add.reduceat(powers[answer], np.cumsum(several) - several) + powers[-1]
+    keys, kind = _distinct(posts.sums(votes), base ** (labels + 1))
     return keys[:, None] // powers % base, kind
 
 
