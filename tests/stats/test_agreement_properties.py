@@ -80,6 +80,26 @@ def test_the_names_of_annotators_do_not_matter(posts, scale, seed):
     assert results(new, scale=scale) == results(table, scale=scale)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_the_names_of_crossed_annotators_do_not_matter(seed):
+    table = from_ratings(random_ratings(seed, posts=12, people=4, classes=3, missing=0))
+    names = dict(zip(["a0", "a1", "a2", "a3"], ["a2", "a3", "a1", "a0"], strict=True))
+    new = table.with_columns(pl.col("annotator").replace(names))
+    found = results(table, scale="ordinal")
+    assert found["icc_2_1", (), False][1] is not None
+    assert results(new, scale="ordinal") == found
+
+
+def test_the_names_of_labels_that_differ_in_weight_alone_do_not_matter():
+    # y and n have the same votes, but the posts where y wins weigh more.
+    table = by_post("yy", "nn", "yn", "yyn", "nny")
+    swapped = by_post("nn", "yy", "ny", "nny", "yyn")
+    posts = table["post"].unique().sort()
+    weights = pl.DataFrame({"post": posts, "weight": [3.0, 1.1, 1.3, 2.7, 0.7]})
+    names = {"y": "n", "n": "y"}
+    assert results(swapped, weights=weights) == renamed(results(table, weights=weights), names)
+
+
 @given(ANSWERS)
 @QUICK
 def test_the_same_posts_twice_give_the_same_kappa(posts):
@@ -174,6 +194,13 @@ def test_intervals_are_those_of_resampling_posts_one_by_one():
         if f.measure in ("fleiss_kappa", "krippendorff_alpha", "icc_1_1") and not f.group:
             ends = np.quantile([d[f.measure] for d in drawn], [0.025, 0.975])
             assert (f.low, f.high) == pytest.approx(ends, abs=0.035)
+
+
+def test_the_interval_of_a_share_is_near_the_normal_one():
+    # 300 of 1,000 posts disagree: standard error sqrt(.3·.7/1000) = .0145, so .7 ± .0284.
+    found = agreement(by_post(*["yn"] * 300, *["yy"] * 700), question="q", resamples=4000)
+    [share] = [f for f in found if f.measure == "percent_agreement"]
+    assert (share.low, share.high) == pytest.approx((0.6716, 0.7284), abs=0.004)
 
 
 def test_weighted_intervals_with_weights_all_different_and_in_strata_agree():

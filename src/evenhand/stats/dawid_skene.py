@@ -144,20 +144,24 @@ class _Fit:
         joint = np.stack([self.by_post @ column for column in np.ascontiguousarray(logs.T)])
         joint += np.log(self.prior)[:, None]
         top = joint.max(axis=0)
-        likelihood = np.exp(joint - top)
+        joint -= top
+        likelihood = np.exp(joint, out=joint)
         total = likelihood.sum(axis=0)
-        self.log_likelihood = float((top + np.log(total)).sum() / self.by_post.nnz)
-        self.posterior = _shorten(likelihood / total)
+        likelihood /= total
+        self.posterior = _shorten(likelihood)
+        top += np.log(total)
+        self.log_likelihood = float(top.sum() / self.by_post.nnz)
 
 
 def _shorten(values: Floats) -> Floats:
-    """Keep 40 bits of each value (Veltkamp's splitting).
+    """Keep 40 bits of each value (Veltkamp's splitting), in place.
 
     The last bits depend on the order of addition, that is on names, and from an exact tie the
     iterations would blow them up into a label.
     """
     large = values * _SPLIT
-    return large - (large - values)
+    np.subtract(large, values, out=values)
+    return np.subtract(large, values, out=values)
 
 
 def _gold(votes: Votes, posterior: Floats, question: str) -> pl.DataFrame:

@@ -138,8 +138,14 @@ def _agree_on(
     found = measured(judgements, {})
     cohorts = sorted(judgements["cohort"].drop_nulls().unique())
     if len(cohorts) > 1:
+        common = judgements.filter(pl.col("cohort").n_unique().over("post") == len(cohorts))
+        apart = common["post"].n_unique() < judgements["post"].n_unique()
         for cohort in cohorts:
-            found += measured(judgements.filter(pl.col("cohort") == cohort), {"cohort": cohort})
+            mine = pl.col("cohort") == cohort
+            found += measured(judgements.filter(mine), {"cohort": cohort})
+            if common.height and apart:
+                # κ depends on which posts are judged: cohorts are compared on the same ones.
+                found += measured(common.filter(mine), {"cohort": cohort, "posts": "common"})
     if question.by is not None:
         column = corpus.posts.select(post="id", value=tag(question.by, corpus.posts))
         joined = judgements.join(column.drop_nulls("value"), on="post")
@@ -260,9 +266,10 @@ def _sentences(findings: Sequence[Finding]) -> list[str]:
                 else ""
             )
             sentences.append(
-                f"Fleiss κ ({where}) is {finding.value:.3f}{interval} over {finding.n:,} posts; "
-                "κ depends on how common each answer is."
+                f"Fleiss κ ({where}) is {finding.value:.3f}{interval} over {finding.n:,} posts."
             )
+    if sentences:
+        sentences.append("κ depends on how common each answer is: compare it on the same posts.")
     return sentences
 
 
