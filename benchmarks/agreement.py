@@ -1,9 +1,9 @@
 """All agreement measures at the size of the real campaign, beside the package krippendorff.
 
-Prints the table of docs/benchmarks/agreement.md. The votes are made up in the shape of Delisle et al.
-2018: 288,000 posts, 631,000 labels, 6,524 annotators, three ordered classes, one vote or more per
-post, a quarter of the posts with more than two. Both sides run in one process, in turn; times are
-medians. Ours always starts from the table of judgements, with ids as text.
+Prints the table of docs/benchmarks/agreement.md. The votes are made up in the shape of Delisle et
+al. 2018: 288,000 posts, 631,000 labels, 6,524 annotators, three ordered classes, one vote or more
+per post, a quarter of the posts with more than two. Both sides run in one process, in turn; times
+are medians. Ours always starts from the table of judgements, with ids as text.
 """
 
 from __future__ import annotations

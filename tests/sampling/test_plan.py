@@ -1,10 +1,10 @@
 import numpy as np
 import polars as pl
 import pytest
-from factories import finding, value
 
 from evenhand.core.errors import BadInput, NotEnoughData
 from evenhand.sampling.plan import plan
+from factories import finding, value
 
 
 def pilot(shares, votes=3, seconds=9.0):

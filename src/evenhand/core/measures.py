@@ -55,8 +55,8 @@ MEASURES: dict[str, str] = {
     "planned_votes": "Votes a wanted precision needs, from a pilot.",
     "planned_hours": "Hours of labelling a wanted precision needs, from a pilot.",
     # Estimates
-    "population_share": "Weighted share of mentions that are hateful (or carry the label), from vote"
-    " shares.",
+    "population_share": "Weighted share of mentions that are hateful (or carry the label), from"
+    " vote shares.",
     "population_share_powered": "The same with a detector's scores on every post, corrected by the"
     " labelled ones (prediction-powered, λ tuned).",
     "powered_width_ratio": "Standard error with the detector's scores over that without them.",
@@ -100,8 +100,8 @@ MEASURES: dict[str, str] = {
     "precision": "Share of flagged posts that are positive, at a threshold chosen elsewhere.",
     "recall": "Share of positive posts that are flagged, at a threshold chosen elsewhere.",
     "f1": "Harmonic mean of precision and recall, at a threshold chosen elsewhere.",
-    "f1_best": "F1*: the best F1 over thresholds on the same rows; optimistic, re-optimised in every"
-    " resample.",
+    "f1_best": "F1*: the best F1 over thresholds on the same rows; optimistic, re-optimised in"
+    " every resample.",
     "precision_best": "Precision at the threshold of F1*.",
     "recall_best": "Recall at the threshold of F1*.",
     "threshold_best": "The threshold of F1*.",

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from evenhand.reports.limits import LIMITS
     from evenhand.reports.masking import mask
     from evenhand.reports.page import Case, Section
-    from evenhand.reports.triangles import simplex
     from evenhand.reports.terminal import print_findings
+    from evenhand.reports.triangles import simplex
 
 __all__ = [
     "LIMITS",

@@ -2,7 +2,8 @@
 
 Each corner is an answer; a post sits where its votes put it, so corners are complete agreement and
 the middle is none. Posts with the same mix share a place, and the area of the circle there is their
-share: with three votes there are only ten places, and circles say more than a cloud of jittered dots.
+share: with three votes there are only ten places, and circles say more than a cloud of jittered
+dots.
 After figure 2 of Delisle et al. 2018.
 """
 

@@ -1,14 +1,14 @@
 """Draw posts by stratum in proportion to true volume, and enrich with what a filter flags.
 
 B: of everything available in a stratum, a simple random sample, sizes in proportion to the strata's
-true volumes (largest remainders). F: of the flagged posts that are not in B, a simple random sample.
-A post of stratum d with flag k is in the union with probability
+true volumes (largest remainders). F: of the flagged posts that are not in B, a simple random
+sample. A post of stratum d with flag k is in the union with probability
 
     π = n_d / C_d + k (1 − n_d / C_d) |F| / |flagged rest|.
 
 Source: Delisle et al. 2018, section 2 and appendix C. A stratum that has fewer posts than its share
-gives all it has, and the notes say what is missing. Who is drawn depends on ids and seed, not on the
-order of rows.
+gives all it has, and the notes say what is missing. Who is drawn depends on ids and seed, not on
+the order of rows.
 """
 
 from __future__ import annotations

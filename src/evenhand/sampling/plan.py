@@ -1,9 +1,9 @@
 """How many posts, votes and hours a wanted precision needs, from a pilot's votes and seconds.
 
-The variance of a mean vote share over n posts with v votes each is (σ²_between + σ²_within / v) / n,
-times the design effect of the weights. More votes per post help only the second term, so for a given
-precision fewer votes on more posts are cheaper; the table shows both. A group that makes up a share
-s of the posts needs the whole sample to be 1 / s times as large.
+The variance of a mean vote share over n posts with v votes each is (σ²_between + σ²_within / v) / n
+times the design effect of the weights. More votes per post help only the second term, so for a
+given precision fewer votes on more posts are cheaper; the table shows both. A group that makes up a
+share s of the posts needs the whole sample to be 1 / s times as large.
 """
 
 from __future__ import annotations

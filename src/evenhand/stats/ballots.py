@@ -78,7 +78,7 @@ class Ballots:
     @cached_property
     def paired(self) -> int:
         """Posts with at least two votes."""
-        return int(np.bincount(self.kind, minlength=len(self.size))[self.size >= 2].sum())
+        return int(self.alike.count[self.size[self.alike.kind] >= 2].sum())
 
     def of_option(self, column: int) -> Ballots:
         """The same posts with two classes: a set that holds the option, and one that does not."""

@@ -1,12 +1,13 @@
-"""Bring equal values of a column together, quickly: by hash, checked by a second hash.
+"""Bring equal values of a column together, quickly, by their hashes.
 
-Grouping half a million names is most of the work of an agreement figure. Sorting 64-bit words that
-hold the front of a name's hash and its row is several times faster than grouping the names
-themselves. A second hash, of other bits, has to agree; where it does not (two names share the
-front of the first), the names are compared themselves, so the result never rests on luck alone.
+Grouping half a million names is most of the work of an agreement figure. Where equal names are
+neighbours already, as in most tables, it is enough that no two runs of equal hashes share a hash.
+Otherwise 64-bit words that hold the front of a name's hash and its row are sorted, several times
+faster than grouping the names themselves, and 32 bits of a second hash have to agree; where they
+do not (two names share the front of the first), the names are compared themselves.
 
-Equal hashes of different names that escape both checks: with a million names about one chance
-in 10¹¹. For labels, of which there are few, one 64-bit hash is enough.
+Different names that are taken for one: with a million names a chance of one in 10¹¹, and of one in
+10¹³ where equal names are neighbours. For labels, of which there are few, one 64-bit hash is enough.
 """
 
 from __future__ import annotations
@@ -33,14 +34,12 @@ def together(values: pl.Series) -> tuple[Ints, Ints]:
     """
     if not len(values):
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-    first, second = hashes(values, 0), hashes(values, 1)
-    starts = np.flatnonzero(changes(first))
-    if len(starts) < _RUNS * len(first) and changes(np.sort(np.take(first, starts))).all():
-        order = np.arange(len(values))  # equal values are neighbours already
-        differ = changes(second)
-    else:
-        order, starts = _sorted(first)
-        differ = changes(np.take(second.astype(np.uint32), order))
+    words = hashes(values, 0)
+    starts = np.flatnonzero(changes(words))
+    if len(starts) < _RUNS * len(words) and changes(np.sort(np.take(words, starts))).all():
+        return np.arange(len(values)), starts  # equal values are neighbours already
+    order, starts = _sorted(words)
+    differ = changes(np.take(hashes(values, 1).astype(np.uint32), order))
     differ[starts] = False
     return together_by_name(values) if differ.any() else (order, starts)
 

@@ -201,7 +201,7 @@ def _disputed(ballots: Ballots) -> tuple[str, ...]:
             break
         worst = np.zeros(len(ballots.size), dtype=bool)
         worst[kinds[(dispute == -least) & (size == -most)]] = True
-        starts = ballots.starts[worst[ballots.kind]]
+        starts = ballots.starts[np.take(worst, ballots.kind)]
         posts = ballots.votes["post"].gather(ballots.rows[starts])
         found += posts.bottom_k(_CASES).sort().to_list()
     return tuple(found[:_CASES])

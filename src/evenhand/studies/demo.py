@@ -35,6 +35,8 @@ from evenhand.studies.samples import weights_of
 from evenhand.studies.volunteers import ANSWERS, EXPERTS, VOLUNTEERS
 
 _STEPS = 7
+_AGREEMENT = ("posts_judged", "percent_agreement", "fleiss_kappa", "krippendorff_alpha", "icc_1_1")
+_DETECTION = ("f1_best", "f1", "average_precision", "auc")
 
 
 def run_demo(run: Run, *, posts: int, step: Step = silent) -> Parts:
@@ -120,7 +122,7 @@ def _second_half(run: Run, campaign: Campaign) -> list[tuple[str, Parts]]:
         ],
     )
     question = people.Question(order=ANSWERS)
-    agreed = _part(run, lambda part: people.agree(part, sample, question))
+    agreed = _brief(_part(run, lambda part: people.agree(part, sample, question)), _AGREEMENT)
     gold = _part(run, lambda part: people.aggregate(part, crowd, question, method="shares"))
     estimates = [
         _estimated(run, campaign, Claim(cohort=VOLUNTEERS.name), powered=True),
@@ -136,6 +138,7 @@ def _second_half(run: Run, campaign: Campaign) -> list[tuple[str, Parts]]:
             experts=EXPERTS.name,
         ),
     )
+    compared = _brief(compared, _DETECTION)
     truth = _beside_truth(run, campaign)
     # The sheet of every volunteer would fill the page; `evenhand aggregate` shows it.
     gold = replace(gold, sections=gold.sections[:1])
@@ -148,6 +151,19 @@ def _second_half(run: Run, campaign: Campaign) -> list[tuple[str, Parts]]:
         ("The truth", truth),
         ("Detectors against people", compared),
     ]
+
+
+def _brief(parts: Parts, measures: Sequence[str]) -> Parts:
+    """Only the unweighted figures of some measures (the findings keep all of them)."""
+    sections = [
+        replace(
+            section,
+            findings=[f for f in section.findings if f.measure in measures and not f.weighted]
+            or [f for f in section.findings if f.measure in measures],
+        )
+        for section in parts.sections
+    ]
+    return replace(parts, sections=sections)
 
 
 def _crowd(campaign: Campaign) -> pl.DataFrame:
