@@ -8,7 +8,7 @@ from scipy import sparse
 from agreement_factories import by_post, from_ratings, judgements, random_ratings
 from evenhand.core.errors import BadInput
 from evenhand.stats import ballots, numbering
-from evenhand.stats.agreement import agreement
+from evenhand.stats.agreement import agreement, agreement_of_counts
 from evenhand.stats.canonical import canonical_order
 from evenhand.stats.numbering import numbered, together, together_by_name
 from evenhand.stats.vote_figures import answer_distribution, simplex, vote_distribution
@@ -27,13 +27,13 @@ def test_equal_values_are_brought_together(seed, in_order):
     assert groups(values, together(values)) == groups(values, together_by_name(values))
 
 
-@pytest.mark.parametrize("word", [0, 1])
-def test_colliding_hashes_are_noticed(monkeypatch, word):
+def test_names_that_share_the_front_of_a_hash_are_told_apart(monkeypatch):
     real = numbering.hashes
-    fake = {word: lambda values: np.zeros(len(values), dtype=np.uint64)}
-    monkeypatch.setattr(
-        numbering, "hashes", lambda values, seed: fake.get(seed, lambda v: real(v, seed))(values)
-    )
+
+    def low_bits_only(values, seed):
+        return real(values, seed) if seed else (values.rank("dense") - 1).cast(pl.UInt64).to_numpy()
+
+    monkeypatch.setattr(numbering, "hashes", low_bits_only)
     values = pl.Series(["a", "b", "a", "c", "b"])
     assert groups(values, together(values)) == {
         frozenset({0, 2}), frozenset({1, 4}), frozenset({3}),
@@ -120,3 +120,71 @@ def test_simplex_without_posts_is_empty():
 def test_simplex_refuses(options):
     with pytest.raises(BadInput):
         simplex(by_post("ab"), "q", rng=np.random.default_rng(0), **options)
+
+
+def counted(table):
+    """Judgements as counts; empty where there are none."""
+    long = table.select("post", label=pl.col("answer").list.first())
+    return long.pivot("label", index="post", aggregate_function="len", values="label").fill_null(0)
+
+
+@pytest.mark.parametrize("scale", ["nominal", "ordinal", "interval"])
+@pytest.mark.parametrize("exactly", [None, 3])
+def test_counts_give_what_judgements_give(scale, exactly):
+    table = from_ratings(random_ratings(8, posts=50))
+    posts = table["post"].unique().sort()
+    weights = pl.DataFrame({"post": posts, "weight": np.arange(1.0, len(posts) + 1)})
+    options = {"scale": scale, "exactly": exactly, "weights": weights, "resamples": 50}
+    found = agreement(table, question="q", **options)
+    counts = agreement_of_counts(counted(table), **options)
+    same = [
+        (f.measure, f.group, f.value, f.low, f.high, f.n, f.n_effective, f.cases) for f in found
+    ]
+    assert same == [
+        (f.measure, f.group, f.value, f.low, f.high, f.n, f.n_effective, f.cases) for f in counts
+    ]
+
+
+def test_counts_need_no_names_of_posts():
+    counts = counted(from_ratings(random_ratings(9)))
+    named, nameless = (
+        {f.measure: f.value for f in agreement_of_counts(table, resamples=0)}
+        for table in (counts, counts.drop("post"))
+    )
+    assert named == nameless
+    with pytest.raises(BadInput, match="no column 'post'"):
+        weights = pl.DataFrame({"post": ["a"], "weight": [1.0]})
+        agreement_of_counts(counts.drop("post"), weights=weights)
+
+
+@pytest.mark.parametrize("votes", [[], [0, 0]])
+def test_counts_without_a_vote(votes):
+    found = agreement_of_counts(pl.DataFrame({"y": votes}, schema={"y": pl.Int64}))
+    assert {f.why for f in found if f.measure == "fleiss_kappa"} == {"there is not one vote"}
+
+
+def test_posts_without_votes_do_not_count():
+    counts = pl.DataFrame({"post": ["a", "b", "c"], "y": [2, 0, 1], "n": [0, 0, 1]})
+    found = {f.measure: f.value for f in agreement_of_counts(counts, resamples=0)}
+    assert (found["votes"], found["posts_judged"], found["posts_left_out"]) == (4, 2, 0)
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [
+        {"id": ["a"], "y": [1]},
+        {"post": [7, 7], "y": [1, 1]},
+        {"post": ["a"], "y": [-1]},
+        {"post": ["a"], "y": [0.5]},
+        {"post": ["a"], "y": pl.Series([None], dtype=pl.Int64)},
+        {"post": ["a", "a"], "y": [1, 2]},
+    ],
+)
+def test_what_is_no_table_of_counts_is_refused(counts):
+    with pytest.raises(BadInput, match="^counts: "):
+        agreement_of_counts(pl.DataFrame(counts))
+
+
+def test_sets_cannot_be_counted():
+    with pytest.raises(BadInput, match="who chose what"):
+        agreement_of_counts(pl.DataFrame({"post": ["a"], "y": [1]}), scale="set")

@@ -214,6 +214,21 @@ def test_strata_have_the_textbook_variance():
     assert (share.high - share.low) / 2 == pytest.approx(0.1067, abs=0.012)
 
 
+def test_strata_keep_their_size_in_every_resample():
+    # Two positives in one stratum, eight negatives in the other: 1 and 7 are drawn, counted 2/1 and
+    # 8/7 times, so the share is 2/10 in every resample.
+    found = detection([1] * 2 + [0] * 8, [0.5] * 10, strata=[1] * 2 + [2] * 8, resamples=50)
+    share = finding(found, "base_rate")
+    assert (share.low, share.high) == pytest.approx((0.2, 0.2))
+
+
+def test_what_is_often_missing_has_no_interval():
+    # A resample of four has no positive in (3/4)^4 = .32 of cases.
+    found = finding(detection([1, 0, 0, 0], [0.9, 0.5, 0.4, 0.1]), "average_precision")
+    assert (found.value, found.low) == (1, None)
+    assert "one resample of twenty" in found.why
+
+
 def test_clusters_make_intervals_wider():
     truth = np.repeat([1, 0] * 10, 20)
     one = finding(detection(truth, truth * 0.5), "base_rate")

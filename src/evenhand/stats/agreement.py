@@ -36,6 +36,7 @@ from evenhand.stats.answers import Scale
 from evenhand.stats.ballots import Ballots, read_ballots
 from evenhand.stats.intervals import LEVEL, RESAMPLES
 from evenhand.stats.panels import Figure, Panel, panels
+from evenhand.stats.vote_counts import read_counts
 
 _Interval = tuple[float, float] | None
 
@@ -45,6 +46,13 @@ class _Bootstrap:
     seed: int
     resamples: int
     level: float
+
+    def __post_init__(self) -> None:
+        if not 0 < self.level < 1 or self.resamples < 0:
+            raise BadInput(
+                f"level is {self.level} and resamples {self.resamples};"
+                " expected 0 < level < 1 and no fewer than 0 resamples"
+            )
 
 
 def agreement(
@@ -66,33 +74,59 @@ def agreement(
     ``weights`` has columns post, weight; ``exactly`` keeps posts with that many votes; ``group`` is
     added to the group of every finding; ``resamples=0`` leaves the intervals out.
     """
-    if not 0 < level < 1 or resamples < 0:
-        raise BadInput(
-            f"level is {level}, resamples {resamples}; expected 0 < level < 1, 0 or more"
-        )
     ballots = read_ballots(
         judgements, question, scale=scale, order=order, exactly=exactly, weights=weights
     )
     bootstrap = _Bootstrap(seed, resamples, level)
+    nothing = _nothing(ballots, f"nobody answered {question!r}", exactly)
+    return _all(ballots, scale, bootstrap, nothing, group or {})
+
+
+def agreement_of_counts(
+    counts: pl.DataFrame,
+    *,
+    scale: Scale = "nominal",
+    order: Sequence[str] | None = None,
+    weights: pl.DataFrame | None = None,
+    exactly: int | None = None,
+    group: Mapping[str, str | int] | None = None,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+    level: float = LEVEL,
+) -> list[Finding]:
+    """The same where only counts are known: a column of votes per label and, if known, post.
+
+    Results are those of the judgements to the last bit; nobody is known, so two-way correlations
+    are null.
+    """
+    ballots = read_counts(counts, scale=scale, order=order, exactly=exactly, weights=weights)
+    bootstrap = _Bootstrap(seed, resamples, level)
+    nothing = _nothing(ballots, "there is not one vote", exactly)
+    return _all(ballots, scale, bootstrap, nothing, group or {})
+
+
+def _all(
+    ballots: Ballots,
+    scale: Scale,
+    bootstrap: _Bootstrap,
+    nothing: str | None,
+    group: Mapping[str, str | int],
+) -> list[Finding]:
     findings = _counts(ballots)
-    for panel in panels(ballots, scale, _nothing(ballots, question, exactly)):
+    for panel in panels(ballots, scale, nothing):
         findings += _findings(panel, bootstrap)
-    return [replace(found, group={**(group or {}), **found.group}) for found in findings]
+    return [replace(found, group={**group, **found.group}) for found in findings]
 
 
-def _nothing(ballots: Ballots, question: str, exactly: int | None) -> str | None:
+def _nothing(ballots: Ballots, nobody: str, exactly: int | None) -> str | None:
     """Why no measure exists at all, or None."""
-    if not ballots.votes.height:
-        return f"nobody answered {question!r}"
     if not len(ballots.kind):
-        return f"no post has exactly {exactly} votes"
-    if not ballots.paired:
-        return "no post has two votes"
-    return None
+        return f"no post has exactly {exactly} votes" if ballots.left_out else nobody
+    return None if ballots.paired else "no post has two votes"
 
 
 def _counts(ballots: Ballots) -> list[Finding]:
-    votes, posts, paired = len(ballots.rows), len(ballots.kind), ballots.paired
+    votes, posts, paired = ballots.total, len(ballots.kind), ballots.paired
     left_out = posts - paired + ballots.left_out
     return [
         Finding(measure="votes", value=votes, n=votes, unit="votes"),

@@ -68,16 +68,28 @@ def classes_of(
     The class of answer number i is ``column[i]`` of the classes: that keeps half a million answers
     as they are when classes change places.
     """
-    if scale not in SCALES:
-        raise BadInput(f"scale is {scale!r}; expected one of {', '.join(SCALES)}")
-    if order is not None and len(set(order)) < len(order):
-        raise BadInput(f"order holds a label twice: {', '.join(order)}")
+    check_scale(scale, order)
     texts = _joined(answers) if scale == "set" else _single(answers, question)
     numbers, rows = numbered(texts)
     found = texts.gather(rows).to_list()
     if scale == "set":
         names = sorted({name for text in found for name in text.split(_BETWEEN)})
         return _sets(found, _declared(names, question, order)), numbers
+    return single_classes(found, question, scale=scale, order=order), numbers
+
+
+def check_scale(scale: Scale, order: Sequence[str] | None) -> None:
+    """Refuse a scale that does not exist and an order that holds a label twice."""
+    if scale not in SCALES:
+        raise BadInput(f"scale is {scale!r}; expected one of {', '.join(SCALES)}")
+    if order is not None and len(set(order)) < len(order):
+        raise BadInput(f"order holds a label twice: {', '.join(order)}")
+
+
+def single_classes(
+    found: list[str], question: str, *, scale: Scale, order: Sequence[str] | None
+) -> Classes:
+    """The classes of single answers; ``column`` says which class each of ``found`` is."""
     if scale == "nominal" or order is not None:
         labels = _declared(sorted(found), question, order)
         place = {label: column for column, label in enumerate(labels)}
@@ -85,7 +97,7 @@ def classes_of(
         classes = Classes(labels, values)
     else:
         classes, place = _numbers(found, question, scale)
-    return replace(classes, column=np.array([place[text] for text in found], np.int64)), numbers
+    return replace(classes, column=np.array([place[text] for text in found], dtype=np.int64))
 
 
 def _single(answers: pl.Series, question: str) -> pl.Series:

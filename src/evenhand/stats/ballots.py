@@ -75,6 +75,11 @@ class Ballots:
         """Interchangeable posts: the same kind, the same weight."""
         return alike(self.kind, self.weight, len(self.size))
 
+    @property
+    def total(self) -> int:
+        """How many votes there are."""
+        return int(self.alike.count @ self.size[self.alike.kind])
+
     @cached_property
     def paired(self) -> int:
         """Posts with at least two votes."""
@@ -118,25 +123,20 @@ def read_ballots(
         repeated=int(asked.sum()) - votes.height, left_out=int((~keep).sum()),
     )  # fmt: skip
     found = _collapse(found)
-    if weights is not None:
-        found = replace(found, weight=_weights(found, weights))
-    return _in_order(found, scale, named=order is not None)
+    return finished(found, scale, named=order is not None, weights=weights)
 
 
 def _collapse(votes: Ballots) -> Ballots:
     """Find the kinds; on entry ``size`` is by post and there are no counts yet."""
-    classes, posts = len(votes.classes.labels), len(votes.size)
-    base = int(votes.size.max(initial=0)) + 1
-    exact = base**classes < 2**62
-    keys = base ** np.arange(classes) if exact else _random_words(classes)
+    classes = len(votes.classes.labels)
+    keys, limit = vote_keys(votes.size, classes)
     keys = keys[votes.classes.column]
     running = np.zeros(len(votes.answer) + 1, dtype=np.int64)
     np.cumsum(np.take(keys, votes.answer), out=running[1:])
     ends = np.take(running, np.append(votes.starts, len(votes.answer)))
     sums = ends[1:] - ends[:-1]
-    kind, kinds = _numbered_sums(sums, base**classes if exact else None)
-    example = np.empty(kinds, dtype=np.int64)
-    example[kind] = np.arange(posts)
+    kind, example = kinds_of(sums, limit)
+    kinds = len(example)
     size = votes.size[example]
     owner = np.repeat(np.arange(kinds), size)
     place = np.arange(len(owner)) + np.repeat(votes.starts[example] - (size.cumsum() - size), size)
@@ -146,21 +146,37 @@ def _collapse(votes: Ballots) -> Ballots:
     return replace(votes, counts=table.tocsr(), size=size, kind=kind)
 
 
+def vote_keys(size: Ints, classes: int) -> tuple[Ints, int | None]:
+    """A number for a vote of each class, so that sums tell posts apart, and the limit of sums.
+
+    The limit is None where the numbers are random.
+    """
+    base = int(size.max(initial=0)) + 1
+    if base**classes < 2**62:
+        return base ** np.arange(classes), base**classes
+    return _random_words(classes), None
+
+
+def kinds_of(sums: Ints, limit: int | None) -> tuple[Ints, Ints]:
+    """The kind of each post, from 0 up, and a post of each kind."""
+    if limit is None or limit > _SMALL:
+        _, example, kind = np.unique(sums, return_index=True, return_inverse=True)
+        return kind, example
+    seen = np.bincount(sums, minlength=limit) > 0
+    kind = np.take(np.cumsum(seen) - 1, sums)
+    example = np.empty(int(seen.sum()), dtype=np.int64)
+    example[kind] = np.arange(len(sums))
+    return kind, example
+
+
 def _random_words(classes: int) -> Ints:
     return stream(0, "kinds of posts").integers(2**63, size=classes)
 
 
-def _numbered_sums(sums: Ints, limit: int | None) -> tuple[Ints, int]:
-    """A number from 0 up for each distinct sum, and how many there are."""
-    if limit is None or limit > _SMALL:
-        distinct, number = np.unique(sums, return_inverse=True)
-        return number, len(distinct)
-    seen = np.bincount(sums, minlength=limit) > 0
-    return np.take(np.cumsum(seen) - 1, sums), int(seen.sum())
-
-
-def _in_order(found: Ballots, scale: Scale, *, named: bool) -> Ballots:
-    """Classes and kinds in an order that does not depend on names (or that the caller gave)."""
+def finished(found: Ballots, scale: Scale, *, named: bool, weights: pl.DataFrame | None) -> Ballots:
+    """With weights, classes and kinds in an order free of names (or that the caller gave)."""
+    if weights is not None:
+        found = replace(found, weight=_weights(found, weights))
     counts, classes = found.counts, found.classes
     if scale == "set" or (scale == "nominal" and not named):
         many = np.bincount(found.kind, minlength=len(found.size)).astype(np.uint64)

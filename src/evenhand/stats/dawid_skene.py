@@ -110,7 +110,6 @@ class _Fit:
         pair = votes.person * self.labels + votes.answer
         shape = (len(votes.posts), self.people * self.labels)
         given = sparse.csr_array((np.ones(len(pair)), (votes.post, pair)), shape=shape)
-        given.sort_indices()
         self.by_post, self.by_pair = given, given.T.tocsr()
         self.observed = np.bincount(pair, minlength=shape[1]).reshape(-1, self.labels, 1) > 0
         counts = votes.counts().T

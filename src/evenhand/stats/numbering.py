@@ -7,7 +7,7 @@ faster than grouping the names themselves, and 32 bits of a second hash have to 
 do not (two names share the front of the first), the names are compared themselves.
 
 Different names that are taken for one: with a million names a chance of one in 10¹¹, and of one in
-10¹³ where equal names are neighbours. For labels, of which there are few, one 64-bit hash is enough.
+10¹³ where equal names are neighbours. For labels, which are few, one 64-bit hash is enough.
 """
 
 from __future__ import annotations

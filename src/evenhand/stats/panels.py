@@ -193,6 +193,8 @@ def _n_effective(ballots: Ballots) -> float | None:
 
 def _disputed(ballots: Ballots) -> tuple[str, ...]:
     """A few posts to look at: the least agreement, then the most votes, then by id."""
+    if "post" not in ballots.votes.columns:
+        return ()
     kinds = np.flatnonzero(ballots.size >= 2)
     size, dispute = ballots.size[kinds], disagreement_by_kind(ballots)[kinds]
     found: list[str] = []

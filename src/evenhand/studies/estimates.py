@@ -91,6 +91,9 @@ def sample_of(corpus: Corpus, claim: Claim) -> tuple[Sample, list[str]]:
         judgements = judgements.filter(pl.col("cohort") == claim.cohort)
         if not judgements.height:
             raise NotEnoughData(f"{corpus.name}: nobody of cohort {claim.cohort!r} answered")
+    cohorts = sorted(judgements["cohort"].drop_nulls().unique())
+    if len(cohorts) > 1:
+        notes.append(f"The votes of {' and '.join(cohorts)} are pooled; choose with --cohort.")
     places, frame = _places(corpus, judgements, notes)
     ids = places.select("post").with_row_index("row")
     labels, shares, votes = _shares(corpus, judgements, ids)
