@@ -115,6 +115,8 @@ def _all(
     findings = _counts(ballots)
     for panel in panels(ballots, scale, nothing):
         findings += _findings(panel, bootstrap)
+    if not group:
+        return findings
     return [replace(found, group={**group, **found.group}) for found in findings]
 
 

@@ -8,6 +8,7 @@ as good as not there.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -38,10 +39,11 @@ def read_counts(
     classes = single_classes(labels, _WHERE, scale=scale, order=order)
     columns = [counts[label].to_numpy().astype(np.int64, copy=False) for label in labels]
     size = _sum(columns, counts.height)
-    voted = size > 0
-    keep = voted if exactly is None else size == exactly
+    keep = size > 0 if exactly is None else size == exactly
+    rows, left_out = np.arange(len(size)), 0
     if not keep.all():
-        columns, size = [column[keep] for column in columns], size[keep]
+        left_out = int((~keep & (size > 0)).sum())
+        columns, size, rows = [column[keep] for column in columns], size[keep], rows[keep]
     keys, limit = vote_keys(size, len(classes.labels))
     keyed = _sum(columns, len(size), keys[classes.column])
     kind, example = kinds_of(keyed, limit)
@@ -53,11 +55,11 @@ def read_counts(
         sparse.csr_array(table),
         size[example],
         kind,
-        votes=counts.select("^post$", anonymous=pl.repeat(True, pl.len())),
-        rows=np.flatnonzero(keep),
-        starts=np.arange(len(size)),
+        votes=counts.select("^post$").with_columns(anonymous=pl.lit(True)),
+        rows=rows,
+        starts=rows if keep.all() else np.arange(len(size)),
         answer=np.empty(0, dtype=np.int64),
-        left_out=int(voted.sum()) - len(size),
+        left_out=left_out,
     )
     return finished(found, scale, named=order is not None, weights=weights)
 
@@ -81,11 +83,15 @@ def _checked(
     labels = [name for name in counts.columns if name != "post"]
     for label in labels:
         column = counts[label]
-        if not column.dtype.is_integer() or column.null_count() or (column < 0).any():
+        if not column.dtype.is_integer() or column.null_count() or _number(column.min()) < 0:
             raise BadInput(f"counts: column {label!r} holds no counts; expected 0, 1, 2 …")
     if "post" in counts.columns and _repeated(counts["post"]):
         raise BadInput("counts: a post stands there twice; expected one row per post")
     return labels
+
+
+def _number(least: Any) -> int:
+    return int(least or 0)
 
 
 def _repeated(posts: pl.Series) -> bool:
