@@ -7,6 +7,9 @@ import json
 import os
 import subprocess
 import sys
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import polars as pl
 import pytest
@@ -180,3 +183,27 @@ def test_published_options_do_not_fit_a_published_corpus(evenhand):
 def test_an_order_of_options_that_typer_refuses_is_exit_2_too(evenhand):
     assert evenhand("data", "check").returncode == 2
     assert evenhand("data", "nonsense").returncode == 2
+
+
+def test_get_from_a_mirror_then_describe(evenhand, tmp_path):
+    published = tmp_path / "mirror" / "davidson2017"
+    published.mkdir(parents=True)
+    (published / "labeled_data.csv").write_text(
+        ",count,hate_speech,offensive_language,neither,class,tweet\n"
+        "0,3,0,0,3,2,the tram is late\n1,3,2,1,0,0,made-up words\n"
+    )
+    handler = partial(SimpleHTTPRequestHandler, directory=str(tmp_path / "mirror"))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    mirror = f"http://127.0.0.1:{server.server_port}"
+    data = tmp_path / "data"
+    try:
+        first = evenhand("data", "get", "davidson", data=data, EVENHAND_MIRROR=mirror)
+        again = evenhand("data", "get", "davidson", data=data, EVENHAND_MIRROR=mirror)
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert first.returncode == 0, first.stderr
+    assert "downloaded" in first.stdout
+    assert "installed" in again.stdout
+    assert figures(evenhand("data", "describe", "davidson", "--json", data=data))["rows",] == 2

@@ -19,6 +19,8 @@ from evenhand.reports import Figure, Section, bars, simplex
 from evenhand.stats.agreement import agreement
 from evenhand.stats.annotators import annotator_sheet
 from evenhand.stats.dawid_skene import dawid_skene
+from evenhand.stats.vote_figures import answer_distribution, vote_distribution
+from evenhand.stats.vote_figures import simplex as simplex_votes
 from evenhand.stats.votes import majority, vote_shares
 from evenhand.studies.parts import Parts
 from evenhand.studies.samples import weights_of
@@ -171,80 +173,55 @@ def agreement_figures(
 ) -> list[Figure]:
     """Votes per post, what was answered, and the triangle where there are three answers."""
     simulated = corpus.origin == "simulated"
-    first = judgements.filter(pl.col("attempt") == 1)
-    per_post = first.group_by("post").len()["len"].value_counts().sort("len")
-    answers = first["answer"].explode().value_counts().sort("answer")
-    total = answers["count"].sum()
+    votes = vote_distribution(judgements, name)
+    answers = answer_distribution(judgements, name)
     figures = [
         bars(
             "Votes per post",
-            [f"{votes} votes" for votes in per_post["len"]],
-            per_post["count"].to_list(),
+            [f"{many} votes" for many in votes["votes"]],
+            votes["posts"].to_list(),
             axis="posts",
-            caption=f"n = {per_post['count'].sum():,} posts.",
+            caption=f"n = {votes['posts'].sum():,} posts.",
             simulated=simulated,
         ),
         bars(
             f"Answers to {name!r}",
             answers["answer"].to_list(),
-            (answers["count"] / total).to_list(),
-            axis="share of answers",
-            caption=f"n = {total:,} answers.",
+            answers["share"].to_list(),
+            axis="share of voters",
+            caption=f"n = {answers['votes'].sum():,} answers.",
             simulated=simulated,
         ),
     ]
-    order = scale_of(first, question)[1] or sorted(answers["answer"])
-    if len(order) == _THREE and (first["answer"].list.len() == 1).all():
-        figures.append(_triangles(first, list(order), simulated, seed))
+    order = list(scale_of(judgements, question)[1] or answers["answer"])
+    if len(order) == _THREE and (judgements["answer"].list.len() == 1).all():
+        figures.append(_triangles(judgements, name, order, simulated, seed))
     return figures
 
 
-def _triangles(first: pl.DataFrame, order: list[str], simulated: bool, seed: int) -> Figure:
+def _triangles(
+    judgements: pl.DataFrame, name: str, order: list[str], simulated: bool, seed: int
+) -> Figure:
     """Cohorts beside simulated perfect and chance-only agreement, three votes a post."""
-    rng = stream(seed, "triangles")
-    panels: list[tuple[str, dict[tuple[int, int, int], int]]] = []
-    cohorts = first["cohort"].drop_nulls().unique().sort().to_list() or [None]
+    panels: dict[str, dict[tuple[int, int, int], int]] = {}
+    cohorts = judgements["cohort"].drop_nulls().unique().sort().to_list() or [None]
     for cohort in cohorts:
-        part = first if cohort is None else first.filter(pl.col("cohort") == cohort)
-        key = pl.Series(rng.random(part.height))
-        chosen = (
-            part.sort("post", "annotator")
-            .with_columns(key=key)
-            .filter(pl.len().over("post") >= _THREE)
-            .filter(pl.col("key").rank("ordinal").over("post") <= _THREE)
-        )
-        codes = (
-            chosen["answer"]
-            .list.first()
-            .replace_strict({label: i for i, label in enumerate(order)}, return_dtype=pl.Int64)
-        )
-        counts = (
-            chosen.select("post", code=codes)
-            .group_by("post")
-            .agg(*((pl.col("code") == i).sum().alias(f"{i}") for i in range(_THREE)))
-            .group_by("0", "1", "2")
-            .len()
-        )
-        panels.append((cohort or "people", {(a, b, c): n for a, b, c, n in counts.iter_rows()}))
-    votes = first["answer"].list.first().value_counts()
-    share = [
-        sum(n for label, n in votes.iter_rows() if label == name) / max(1, first.height)
-        for name in order
-    ]
-    size = max(100, sum(panels[0][1].values()))
-    perfect = {
-        tuple(_THREE if i == k else 0 for i in range(_THREE)): round(size * share[k])
-        for k in range(_THREE)
-    }
-    drawn = rng.multinomial(_THREE, share, size=size)
-    chance: dict[tuple[int, int, int], int] = {}
-    for a, b, c in drawn.tolist():
-        chance[a, b, c] = chance.get((a, b, c), 0) + 1
-    everything = [("perfect (simulated)", perfect), *panels, ("chance (simulated)", chance)]
+        part = judgements if cohort is None else judgements.filter(pl.col("cohort") == cohort)
+        rng = stream(seed, "triangles", str(cohort))
+        mixes = simplex_votes(part, name, order=order, n=_THREE, rng=rng)
+        for kind, shown in (
+            ("perfect", "perfect (simulated)"),
+            ("observed", cohort or "people"),
+            ("chance", "chance (simulated)"),
+        ):
+            rows = mixes.filter(pl.col("part") == kind).group_by("first", "second", "third").len()
+            # The simulations are shown once, with the first cohort's shares.
+            panels.setdefault(shown, {(x, y, z): many for x, y, z, many in rows.iter_rows()})
+    last = panels.pop("chance (simulated)")
     return simplex(
         "Where three votes a post fall",
         (order[0], order[1], order[2]),
-        everything,  # type: ignore[arg-type]
+        [*panels.items(), ("chance (simulated)", last)],
         caption="Corners are complete agreement. Perfect agreement and chance are simulated with "
         "the same shares of answers; posts with more votes give three at random.",
         simulated=simulated,
