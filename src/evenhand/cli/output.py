@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +28,13 @@ def start(seed: int = 0) -> Run:
     return Run(command=["evenhand", *sys.argv[1:]], seed=seed)
 
 
+def marked(run: Run, sentences: Sequence[str]) -> list[str]:
+    """The sentences, each marked where all that was found is simulated."""
+    if not run.findings or any(finding.origin != "simulated" for finding in run.findings):
+        return list(sentences)
+    return [f"Simulated: {sentence}" for sentence in sentences]
+
+
 def print_json(run: Run, **also: Any) -> None:
     """Print the run's document, with whatever a command adds."""
     print(json.dumps(run.document() | also, ensure_ascii=False, allow_nan=False))
@@ -38,6 +45,7 @@ def finish(
 ) -> None:
     """Show the findings (only the sentences if ``brief``), and write the folder that was named."""
     page = None
+    summary = marked(run, parts.summary)
     if out is not None:
         from evenhand.reports import write_report
 
@@ -47,7 +55,7 @@ def finish(
             parts.title,
             parts.sections,
             parts.tables,
-            summary=parts.summary,
+            summary=summary,
             documents=parts.documents,
         )
     if as_json:
@@ -60,7 +68,7 @@ def finish(
         if section.findings and not brief:
             print_findings(section.findings, console=console, title=section.title)
             console.print()
-    for sentence in parts.summary:
+    for sentence in summary:
         console.print(f"• {sentence}", markup=False, highlight=False)
     if page:
         console.print(f"Report: {page}", markup=False, highlight=False, soft_wrap=True)

@@ -163,7 +163,8 @@ def _groups(sample: Sample, by: Sequence[Sequence[str]]) -> Iterator[_Group]:
                 f"cannot group by {', '.join(absent)}; known: {', '.join(known) or '(nothing)'}"
             )
         usable = sample.mentions.drop_nulls(list(columns))
-        for values, part in usable.partition_by(columns, as_dict=True).items():
+        parts = usable.sort(columns).partition_by(columns, as_dict=True, maintain_order=True)
+        for values, part in parts.items():
             counts = np.bincount(part["row"].to_numpy(), minlength=sample.posts.height)
             people = part["target"].drop_nulls()
             yield _Group(
@@ -182,11 +183,9 @@ def _withheld(groups: Sequence[_Group]) -> dict[int, str]:
         if not group.partition:
             continue
         if group.posts < FEWEST_POSTS:
-            reasons[index] = f"withheld: {group.posts} posts, fewer than {FEWEST_POSTS}"
+            reasons[index] = f"withheld: fewer than {FEWEST_POSTS} posts"
         elif group.people is not None and group.people < FEWEST_PEOPLE:
-            reasons[index] = (
-                f"withheld: {group.people} people mentioned, fewer than {FEWEST_PEOPLE}"
-            )
+            reasons[index] = f"withheld: fewer than {FEWEST_PEOPLE} people mentioned"
     for partition in {group.partition for group in groups if group.partition}:
         inside = [i for i, group in enumerate(groups) if group.partition == partition]
         hidden = [i for i in inside if i in reasons]

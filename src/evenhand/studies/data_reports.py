@@ -213,8 +213,7 @@ def _plural(count: float | None, word: str) -> str:
 
 
 def _size_sentences(corpus: Corpus, findings: Sequence[Finding]) -> list[str]:
-    made_up = "simulated, " if corpus.origin == "simulated" else ""
-    text = f"{corpus.name}: {made_up}{_plural(corpus.rows, 'row')}, "
+    text = f"{corpus.name}: {_plural(corpus.rows, 'row')}, "
     text += _plural(corpus.posts.height, "post")
     hateful = _one(findings, "label_share", label="hateful")
     if hateful and hateful.value is not None:

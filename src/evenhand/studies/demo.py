@@ -51,12 +51,12 @@ def run_demo(run: Run, *, posts: int, step: Step = silent) -> Parts:
     for number, (name, part) in enumerate(_second_half(run, campaign), 4):
         step(name, number, _STEPS)
         sections += part.sections
-        sentences += [s.removeprefix("Simulated: ") for s in part.summary]
+        sentences += part.summary
     labelled = replace(campaign.labelled, gold=vote_shares(_crowd(campaign)))
     return Parts(
         "Evenhand demo",
         sections,
-        [f"Simulated: {sentence}" for sentence in sentences],
+        sentences,
         tables(labelled),
         {ABOUT: about(labelled)},
     )

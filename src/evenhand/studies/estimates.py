@@ -17,7 +17,16 @@ from evenhand.data.corpus import Corpus
 from evenhand.data.files import read_rows
 from evenhand.data.find import used
 from evenhand.reports import Figure, Section, bars
-from evenhand.stats.population import HATEFUL, OVERS, Over, Sample, estimate, vote_count_weights
+from evenhand.stats.population import (
+    FEWEST_PEOPLE,
+    FEWEST_POSTS,
+    HATEFUL,
+    OVERS,
+    Over,
+    Sample,
+    estimate,
+    vote_count_weights,
+)
 from evenhand.stats.weights import second_phase, weigh
 from evenhand.studies.parts import Parts
 from evenhand.studies.powered import Power, powered
@@ -52,10 +61,9 @@ def estimate_population(
         run.data.append(used(power.frame))
         found += powered(corpus, sample, power, seed=run.seed)
     run.findings += [replace(f, origin=corpus.origin) for f in found]
-    made_up = "Simulated: " if corpus.origin == "simulated" else ""
     quotes = sentences_of(_judges(corpus, claim), run.findings)
     warnings = [f.why for f in run.findings if f.why and f.why.startswith("warning")]
-    sentences = [made_up + sentence for sentence in (*quotes, *notes, *warnings)]
+    sentences = [*quotes, *notes, *warnings]
     figures = estimate_figures(run.findings, simulated=corpus.origin == "simulated")
     sections = [Section("Estimates", sentences, run.findings, figures)]
     return Parts(f"Estimates: {corpus.name}", sections, sentences)
@@ -222,19 +230,25 @@ def _ratio(over: str, value: float | None, n: int, why: str | None) -> Finding:
 def sentences_of(judged_by: str, findings: Sequence[Finding]) -> list[str]:
     """Sentences to quote: share, interval, of what, as judged by whom, what was resampled."""
     sentences = []
+    withheld = 0
     for finding in findings:
         if finding.measure != "population_share" or "label" in finding.group:
             continue
         where = ", ".join(f"{key} {value}" for key, value in finding.group.items())
         place = f" ({where})" if where else ""
         if finding.value is None:
-            sentences.append(f"Not shown{place}: {finding.why}.")
+            withheld += 1
             continue
         low, high = 100 * (finding.low or 0), 100 * (finding.high or 0)
         sentences.append(
             f"{100 * finding.value:.1f} % [{low:.1f}, {high:.1f}] of the mentions{place} are "
             f"hateful, as judged by {judged_by} ({finding.n:,} posts; {finding.unit} resampled, "
             "95 %)."
+        )
+    if withheld:
+        sentences.append(
+            f"{withheld} groups are withheld: fewer than {FEWEST_POSTS} posts or {FEWEST_PEOPLE} "
+            "people mentioned, or they would reveal one that is."
         )
     return sentences
 

@@ -132,7 +132,7 @@ def plan_sample(
     )
     run.findings += [replace(f, origin=corpus.origin) for f in found]
     sentences = [
-        f"±{100 * half_width:g} points{' in each group' if groups else ''} needs about "
+        f"±{100 * half_width:g} percentage points{' in each group' if groups else ''} need about "
         f"{posts.value or 0:,.0f} posts with {posts.group['votes_per_post']} "
         f"{'vote' if posts.group['votes_per_post'] == 1 else 'votes'} each"
         + (f", {hours.value:,.0f} hours." if hours.value is not None else ".")
