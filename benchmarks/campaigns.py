@@ -5,7 +5,7 @@ new provider's sample (at most 60 a day), draws 2,150 posts by volume and 600 fl
 new volunteers of varying leniency give one to four votes, loses a twentieth of the posts, and is
 weighed and estimated by the code a user runs. Everything is simulated. Fixed seed.
 
-    python benchmarks/campaigns.py [campaigns]
+    python benchmarks/campaigns.py [campaigns [number of the first]]
 """
 
 from __future__ import annotations
@@ -186,9 +186,10 @@ def covered(results: pl.DataFrame, column: str) -> str:
 
 def main() -> None:
     campaigns = int(sys.argv[1]) if len(sys.argv) > 1 else 2_000
+    first = int(sys.argv[2]) if len(sys.argv) > 2 else 0
     start = time.perf_counter()
     with ProcessPoolExecutor(2) as pool:
-        found = list(pool.map(campaign, range(campaigns), chunksize=20))
+        found = list(pool.map(campaign, range(first, first + campaigns), chunksize=20))
     results = pl.DataFrame(found)
     truth = results["truth"][0]
     print(

@@ -51,7 +51,7 @@ def get(kind: str, name: str) -> Any:
     """Import and return the component ``name`` of ``kind``."""
     offers = _offers(kind).get(name)
     if not offers:
-        raise UnknownComponent(_unknown(kind, name))
+        raise UnknownComponent(unknown(kind, name))
     if len(offers) > 1:
         raise BrokenComponent(
             f"{kind} {name!r} is offered by {' and '.join(offered_by(kind, name))}; "
@@ -66,7 +66,8 @@ def get(kind: str, name: str) -> Any:
         ) from error
 
 
-def _unknown(kind: str, name: str) -> str:
+def unknown(kind: str, name: str) -> str:
+    """The sentence for a name nobody offers, with the nearest ones."""
     close = difflib.get_close_matches(name, names(kind), n=3, cutoff=0.6)
     hint = f"did you mean {' or '.join(close)}? " if close else ""
     return f"no {kind.removesuffix('s')} named {name!r}: {hint}`evenhand plugins` lists them"

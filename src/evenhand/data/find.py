@@ -64,11 +64,9 @@ def find(name: str, options: FileOptions | None = None) -> Corpus:
         return read_folder(path)
     if path.exists() or path.suffix or os.sep in name:
         return read_user_file(path, options)
-    try:
-        registry.get("readers", name)
-    except UnknownComponent as error:
-        raise UnknownComponent(f"{error}; nor is there a file or folder {name!r}") from None
-    raise AssertionError(name)
+    raise UnknownComponent(
+        f"{registry.unknown('readers', name)}; nor is there a file or folder {name!r}"
+    )
 
 
 def used(corpus: Corpus) -> DataUsed:

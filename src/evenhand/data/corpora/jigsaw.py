@@ -136,7 +136,7 @@ def _read_perspective(data: Path) -> Corpus:
     )
     known = comments.filter(pl.col("toxic").is_not_null())
     _expect_bits(wikipedia, known)
-    scores = [_scores(name, comments, str.isupper), _scores(name, texts, str.islower)]
+    scores = [_scores(name, comments), _scores(name, texts)]
     rows = pl.concat([frame.select("id", "text", "part", "set") for frame in (comments, texts)])
     missing = texts["toxicity"].null_count()
     return published_corpus(
@@ -154,10 +154,9 @@ def _read_perspective(data: Path) -> Corpus:
     )
 
 
-def _scores(name: str, frame: pl.DataFrame, named: object) -> pl.DataFrame:
-    """Long scores; earlier versions of an attribute are a detector of their own."""
-    fits = str.isupper if named is str.isupper else str.islower
-    floats = [c for c in frame.columns if frame.schema[c] == pl.Float64 and fits(c)]
+def _scores(name: str, frame: pl.DataFrame) -> pl.DataFrame:
+    """Long scores, one for every column of floats; an earlier version is a detector of its own."""
+    floats = [c for c in frame.columns if frame.schema[c] == pl.Float64]
     long = frame.unpivot(floats, index="id", variable_name="column", value_name="p").drop_nulls("p")
     earlier = pl.col("column").is_in(list(_EARLIER))
     return long.select(
