@@ -140,7 +140,7 @@ def test_arrays_of_another_detector_with_the_right_checksum(folder):
 
 def test_weights_that_do_not_fit_the_vocabulary(folder):
     with np.load(folder / "arrays.npz") as arrays:
-        short = dict(arrays) | {"log_odds": np.zeros(1)}
+        short = dict(arrays) | {"log_shares": np.zeros((2, 1))}
     np.savez(folder / "arrays.npz", **short)
     edit(folder, files={n: sha256(folder / n) for n in ("arrays.npz", "training.npz")})
     assert "with 1 weights" in refused(folder)

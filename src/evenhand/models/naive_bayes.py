@@ -1,11 +1,11 @@
 """Recipe ``naive-bayes``: multinomial Naive Bayes over words and pairs of neighbouring words.
 
-The log-odds of a text are the log-odds of the classes plus, for every word and pair in it, the log
-of how much more often that feature stands in hateful posts; frequencies are smoothed by adding
-``alpha`` to every count (Laplace for 1). Words are those of :mod:`evenhand.models.words`; a feature
-must stand in ``min_df`` training posts. Unknown words change nothing; a text without a known word
-scores the share of hateful posts in training. Equal to scikit-learn's ``MultinomialNB`` on the same
-counts.
+The log-probability of a class is, up to a constant, the log of its share in training plus, for
+every word and pair in the text, the log of how often that feature stands in posts of the class;
+frequencies are smoothed by adding ``alpha`` to every count (Laplace for 1). Words are those of
+:mod:`evenhand.models.words`; a feature must stand in ``min_df`` training posts. Unknown words
+change nothing; a text without a known word scores the shares of the classes in training. Equal to
+scikit-learn's ``MultinomialNB`` on the same counts.
 
 Naive Bayes counts every word as fresh evidence, so long texts score near 0 or 1: the ranking is of
 use, the value is no calibrated probability. The result does not depend on the order of the rows,
@@ -23,12 +23,12 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy.special import expit
+from scipy.special import softmax
 
 from evenhand.core.errors import BadInput, NotEnoughData
 from evenhand.models._vocabulary import Vocabulary
 from evenhand.models.protocol import Arrays, Probabilities, Record, Trained
-from evenhand.models.training import record, training_rows
+from evenhand.models.training import record, shown, training_rows
 from evenhand.models.words import words
 
 _BATCH = 50_000
@@ -45,6 +45,8 @@ class NaiveBayes:
     """Which question's gold to learn; empty means the corpus's main one."""
     hateful: tuple[str, ...] = ()
     """Which labels count as hateful; empty means those the corpus declares."""
+    classes: tuple[str, ...] = ()
+    """Labels to tell apart; empty means hateful posts from all others."""
     min_df: int = 2
     """In how many training posts a word or pair must stand."""
     alpha: float = 1.0
@@ -59,8 +61,8 @@ class NaiveBayes:
             raise BadInput(f"naive-bayes: alpha is {self.alpha}; expected more than 0")
 
     def fit(self, posts: pl.DataFrame, gold: pl.DataFrame, *, seed: int) -> NaiveBayesDetector:
-        """Count words and pairs in hateful and other posts."""
-        rows = training_rows(posts, gold, self.question, self.hateful)
+        """Count words and pairs in the posts of each class."""
+        rows = training_rows(posts, gold, self)
         lists = words(rows.texts)
         vocabulary = Vocabulary.learn(lists, min_df=self.min_df, bigrams=self.bigrams)
         if not len(vocabulary):
@@ -69,58 +71,55 @@ class NaiveBayes:
                 f"{len(rows.labels)} training posts; add posts, or lower min_df"
             )
         at, features = vocabulary.features(lists)
-        in_hateful = rows.labels[at]
-        hateful = self._log_shares(features[in_hateful], len(vocabulary))
-        others = self._log_shares(features[~in_hateful], len(vocabulary))
-        count = int(rows.labels.sum())
+        counts = np.zeros((rows.classes, len(vocabulary)))
+        np.add.at(counts, (rows.labels[at], features), 1)
+        counts += self.alpha
+        with np.errstate(divide="ignore"):  # a class without rows has probability 0
+            prior = np.log(np.bincount(rows.labels, minlength=rows.classes) / len(rows.labels))
         return NaiveBayesDetector(
             record=record(self, rows, seed=seed),
             vocabulary=vocabulary,
-            log_odds=hateful - others,
-            prior=float(np.log(count) - np.log(len(rows.labels) - count)),
+            log_shares=np.log(counts) - np.log(counts.sum(axis=1, keepdims=True)),
+            prior=prior,
         )
-
-    def _log_shares(self, features: NDArray[np.int64], size: int) -> NDArray[np.float64]:
-        counts = np.bincount(features, minlength=size) + self.alpha
-        logs: NDArray[np.float64] = np.log(counts) - np.log(counts.sum())
-        return logs
 
     def restore(self, record: Record, arrays: Arrays) -> NaiveBayesDetector:
         """The detector that gave these arrays."""
         vocabulary = Vocabulary.unpacked(arrays["words"], arrays["pairs"])
-        if len(vocabulary) != len(arrays["log_odds"]):
+        if len(vocabulary) != arrays["log_shares"].shape[1]:
             raise ValueError(
-                f"{len(vocabulary)} words and pairs with {len(arrays['log_odds'])} weights"
+                f"{len(vocabulary)} words and pairs with {arrays['log_shares'].shape[1]} weights"
             )
         return NaiveBayesDetector(
             record=record,
             vocabulary=vocabulary,
-            log_odds=arrays["log_odds"],
-            prior=float(arrays["prior"]),
+            log_shares=arrays["log_shares"],
+            prior=arrays["prior"],
         )
 
 
 @dataclass(frozen=True, eq=False)
 class NaiveBayesDetector(Trained):
-    """How much each word and pair speaks for a hateful post."""
+    """How often each word and pair stands in posts of each class."""
 
     vocabulary: Vocabulary
-    log_odds: NDArray[np.float64]
-    """One per word, then one per pair."""
-    prior: float
-    """Log-odds of the classes in training."""
+    log_shares: NDArray[np.float64]
+    """One row a class; one column per word, then one per pair."""
+    prior: NDArray[np.float64]
+    """Log of each class's share in training."""
 
     def score(self, texts: Sequence[str]) -> Probabilities:
-        """The probability that each text is hateful, in one column."""
+        """The probability of each attribute, one row per text."""
         parts = [
             self._score(texts[start : start + _BATCH]) for start in range(0, len(texts), _BATCH)
         ]
-        return np.concatenate([np.empty(0), *parts])[:, None]
+        every = np.concatenate([np.empty((0, len(self.prior))), *parts])
+        return shown(every, self.attributes)
 
-    def _score(self, texts: Sequence[str]) -> NDArray[np.float64]:
+    def _score(self, texts: Sequence[str]) -> Probabilities:
         at, features = self.vocabulary.features(words(texts))
-        sums = np.bincount(at, self.log_odds[features], len(texts))
-        p: NDArray[np.float64] = expit(self.prior + sums)
+        sums = [np.bincount(at, shares[features], len(texts)) for shares in self.log_shares]
+        p: Probabilities = softmax(self.prior + np.stack(sums, axis=1), axis=1)
         return p
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -128,6 +127,6 @@ class NaiveBayesDetector(Trained):
         return {
             "words": self.vocabulary.packed(),
             "pairs": self.vocabulary.pairs,
-            "log_odds": self.log_odds,
-            "prior": np.array(self.prior),
+            "log_shares": self.log_shares,
+            "prior": self.prior,
         }

@@ -67,6 +67,10 @@ class Recipe(Protocol):
     def hateful(self) -> tuple[str, ...]:
         """Which labels count as hateful; ``for_corpus`` fills it from a corpus."""
 
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Labels to tell apart; empty means hateful posts from all others."""
+
     def fit(self, posts: pl.DataFrame, gold: pl.DataFrame, *, seed: int) -> Trained:
         """Train on checked tables of posts and gold; gold of other posts is not looked at."""
 
