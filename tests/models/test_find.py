@@ -181,8 +181,8 @@ def test_every_fault_in_the_options_is_named():
         "naive-bayes: option min_df is 'two'; expected a whole number",
         "naive-bayes: 'alpha' is no option; expected key=value",
         "naive-bayes: option bigrams is 'maybe'; expected yes or no",
-        "naive-bayes: no option 'alhpa'; the options are question, hateful, classes, min_df, alpha, bigrams."
-        " Did you mean alpha?",
+        "naive-bayes: no option 'alhpa'; the options are question, hateful, classes, min_df, "
+        "alpha, bigrams. Did you mean alpha?",
         "naive-bayes: option alpha stands twice",
     ]
 
