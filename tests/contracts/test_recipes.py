@@ -22,7 +22,11 @@ from evenhand.models.training import for_corpus
 from factories import make_corpus
 
 NAMES = registry.names("recipes")
-OPTIONS: dict[str, str] = {}
+OPTIONS: dict[str, str] = {
+    "agrawal": "epochs=12,batch=16,embedding=10,units=10",
+    "badjatiya": "epochs=12,batch=16,embedding=10,units=10",
+    "park": "epochs=4,batch=16,embedding=20",
+}
 """Options that make a recipe quick enough for these tests, as ``key=value,key=value``."""
 ORDERED: dict[str, str] = {}
 """Recipes whose result depends on the order of the training rows, and why."""

@@ -161,7 +161,7 @@ def test_provenance_counts_what_was_used_and_left_out():
     assert found == {
         "seed": 7,
         "posts": 3,
-        "classes": {"other": 2, "hateful": 1},
+        "classes": {"not hateful": 2, "hateful": 1},
         "left_out": {"tied": 0, "unlabelled": 1},
         "sources": ["made up"],
     }

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from evenhand.cli import claims, data, demo, detectors, doctor, people, plugins, reproduce
+from evenhand.cli import claims, data, demo, detectors, doctor, people, plugins, reproduce, training
 from evenhand.core.provenance import VERSION
 
 app = typer.Typer(
@@ -24,6 +24,8 @@ app.command("weigh")(claims.weigh)
 app.command("agree")(people.agree)
 app.command("aggregate")(people.aggregate)
 app.command("estimate")(claims.estimate)
+app.command("train")(training.train)
+app.command("validate")(training.validate)
 app.command("compare")(detectors.compare)
 app.command("reproduce")(reproduce.reproduce)
 app.command("plugins")(plugins.plugins)

@@ -61,10 +61,13 @@ def finish(
     if as_json:
         print_json(run)
         return
-    from evenhand.reports import print_findings
+    from evenhand.reports import print_findings, print_grid
 
     console = Console()
     for section in parts.sections:
+        for grid in section.grids:
+            print_grid(grid, console=console)
+            console.print()
         if section.findings and not brief:
             print_findings(section.findings, console=console, title=section.title)
             console.print()

@@ -2,27 +2,41 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated
 
 import typer
 
 from evenhand.cli import options as o
 from evenhand.cli.output import finish, progress, start
+from evenhand.cli.training import Resume, Workers, finished_folder
 
 
 def reproduce(
-    paper: Annotated[str, typer.Argument(metavar="PAPER", help="delisle.")],
+    paper: Annotated[str, typer.Argument(metavar="PAPER", help="arango, delisle, park.")],
     tables: Annotated[
         list[str] | None, typer.Argument(metavar="[TABLE]...", help="Which tables (default: all).")
     ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Less work, in under three minutes; says what is less.")
+    ] = False,
+    workers: Workers = None,
+    resume: Resume = False,
     as_json: o.Json = False,
     out: o.Out = None,
     seed: o.Seed = 0,
 ) -> None:
     """A published table beside the same computed here."""
+    from evenhand.studies.parts import How
     from evenhand.studies.reproduce import reproduce as reproduce_tables
 
     run = start(seed)
-    with progress(f"Reproducing {paper}"):
-        parts = reproduce_tables(run, paper, tables or ())
-    finish(run, as_json=as_json, out=out, parts=parts)
+    with progress(f"Reproducing {paper}") as step:
+        how = How(
+            quick=quick,
+            workers=workers or os.cpu_count() or 1,
+            finished=finished_folder(out, resume),
+            step=step,
+        )
+        parts = reproduce_tables(run, paper, tables or (), how)
+    finish(run, as_json=as_json, out=out, parts=parts, brief=any(s.grids for s in parts.sections))

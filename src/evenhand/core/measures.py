@@ -107,6 +107,25 @@ MEASURES: dict[str, str] = {
     "threshold_best": "The threshold of F1*.",
     "average_precision": "Area under the precision-recall curve, by steps; ties grouped.",
     "auc": "Area under the ROC curve.",
+    # Validation
+    "macro_f1": "Unweighted mean of F1 over the classes, from predictions pooled over folds.",
+    "weighted_f1": "Mean of F1 over the classes weighted by their size (what arango calls micro).",
+    "micro_f1": "F1 over all decisions pooled; with one class per post equal to accuracy.",
+    "macro_precision": "Unweighted mean of precision over the classes in which it exists.",
+    "macro_recall": "Unweighted mean of recall over the classes.",
+    "weighted_precision": "Mean of precision over the classes weighted by their size.",
+    "weighted_recall": "Mean of recall over the classes weighted by their size.",
+    "macro_f1_difference": "Macro-F1 minus that of the other recipe, split or honest run; authors"
+    " drawn jointly.",
+    "left_out_of_training": "Training posts left out because a twin, template or duplicate is on"
+    " the test side, summed over folds.",
+    "fold_size_deviation": "Largest over folds of how far the number of test posts is from even,"
+    " as a share.",
+    "class_share_deviation": "Largest over folds of how far a class's share of the test posts is"
+    " from its share overall.",
+    "difference_from_paper": "Our figure minus the one a paper prints, which is taken as exact.",
+    "seconds": "Time taken, by the wall clock.",
+    "chosen": "Folds in which the dev split chose these options.",
     # The installation
     "components": "Registered components of a kind.",
     "installed": "Whether a corpus's files are in the data folder (1) or not (0).",

@@ -1,4 +1,4 @@
-"""Components by name: readers now, recipes, protocols, audits, suites and dialects as they come.
+"""Components by name: readers, recipes and protocols now, audits, suites and dialects as they come.
 
 Every component, ours included, is announced by an entry point in the group ``evenhand.KIND``.
 Listing names reads package metadata only and imports nothing; a component is imported when it is
@@ -18,6 +18,7 @@ from evenhand.core.errors import BrokenComponent, UnknownComponent
 KINDS = {
     "readers": "a published corpus, read into posts",
     "recipes": "a way to train a detector",
+    "protocols": "a way to split posts for validation",
 }
 """The kinds of component and what each is."""
 

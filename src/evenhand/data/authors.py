@@ -125,10 +125,9 @@ def _lookups(
     truth = table["label"].replace_strict(code, return_dtype=pl.Int64).to_numpy()
     author = table["author"].rank("dense").to_numpy().astype(np.int64) - 1
     classes = len(labels)
-    counts = np.zeros((int(author.max()) + 1, classes), dtype=np.int64)
-    np.add.at(counts, (author, truth), 1)
-    rest = code[max(others, key=lambda label: (int(counts[:, code[label]].sum()), label))]
-    stated = _stated(counts, [code[label] for label in hateful], rest)[author]
+    codes = [code[label] for label in hateful], [code[label] for label in others]
+    stated = stated_classes(truth, author, classes, *codes)
+    rest = _commonest(truth, codes[1])
     forms = {
         "stated": (stated, "every post of a hateful label's top author gets that label"),
         "ideal": (
@@ -144,15 +143,26 @@ def _lookups(
         yield from _form(form, how, truth, predicted, author, classes, seed)
 
 
-def _stated(counts: Codes, hateful: list[int], rest: int) -> Codes:
-    """Prediction per author: the class of which they are the most prolific author."""
-    predicted = np.full(len(counts), rest)
+def _commonest(truth: Codes, among: list[int]) -> int:
+    return max(among, key=lambda number: (int((truth == number).sum()), -number))
+
+
+def stated_classes(
+    truth: Codes, author: Codes, classes: int, hateful: list[int], others: list[int]
+) -> Codes:
+    """Prediction per post: the class of which its author is the most prolific, else the rest.
+
+    The rest is the commonest class that is not hateful.
+    """
+    counts = np.zeros((int(author.max()) + 1, classes), dtype=np.int64)
+    np.add.at(counts, (author, truth), 1)
+    predicted = np.full(len(counts), _commonest(truth, others))
     written = np.zeros(len(counts))
     for label in hateful:
         top = int(np.argmax(counts[:, label]))
         if counts[top, label] > written[top]:
             predicted[top], written[top] = label, counts[top, label]
-    return predicted
+    return predicted[author]
 
 
 def _majority(truth: Codes, author: Codes, classes: int, seed: int) -> Codes:

@@ -7,7 +7,7 @@ or no, one of some words, or several texts separated by ``|``. Every fault is na
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
@@ -37,6 +37,18 @@ def parse(kind: type[Any], text: str, name: str) -> dict[str, Any]:
                 found[key] = None
     if faults:
         raise BadInput(*faults)
+    return found
+
+
+def choices(kind: type[Any], name: str, texts: Sequence[str]) -> dict[str, list[Any]]:
+    """Values to choose from, each typed as ``key=A|B``."""
+    found: dict[str, list[Any]] = {}
+    for text in texts:
+        key, _, values = text.partition("=")
+        parts = [part.strip() for part in values.split("|") if part.strip()]
+        if len(parts) < 2:
+            raise BadInput(f"{name}: {text!r} gives nothing to choose; expected key=A|B")
+        found[key.strip()] = [parse(kind, f"{key}={part}", name)[key.strip()] for part in parts]
     return found
 
 

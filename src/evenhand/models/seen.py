@@ -44,10 +44,11 @@ class Seen:
         keys = strict_key(posts["text"])
         return cls(np.unique(_named(posts)), np.unique(_hashed(keys.filter(keys != ""))))
 
-    def among(self, posts: pl.DataFrame) -> list[str]:
-        """Ids of the given posts that are among those seen, or exact copies of one, in order."""
-        keys = _hashed(strict_key(posts["text"]))
-        known = np.isin(_named(posts), self.ids) | np.isin(keys, self.keys)
+    def among(self, posts: pl.DataFrame, *, copies: bool = True) -> list[str]:
+        """Ids of the given posts that are among those seen (or ``copies`` of one), in order."""
+        known = np.isin(_named(posts), self.ids)
+        if copies:
+            known |= np.isin(_hashed(strict_key(posts["text"])), self.keys)
         return posts["id"].filter(pl.Series(known)).to_list()
 
     def sha256(self) -> str:

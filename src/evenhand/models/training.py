@@ -1,11 +1,9 @@
 """Training rows from posts and gold: one row per post with a label.
 
-A recipe without ``classes`` tells hateful posts from all others: a row's label is 1 for hateful, 0
-for any other. With ``classes`` it tells those labels apart: a row's label is the number of its
-class. A post whose gold is null (a tie; one id published with two labels) gives no row, nor does a
-post without gold or with a label that is not asked for; all are counted. Where several labels may
-apply at once a post is hateful if any hateful label has a share of at least one half. Gold of posts
-that are not given is not looked at. Rows come sorted by id, so that no order of the input matters.
+A recipe without ``classes`` tells hateful posts from all others, one with ``classes`` tells those
+labels apart (:mod:`evenhand.data.labels`). A post that is in no class, or has no gold, gives no
+row; both are counted. Gold of posts that are not given is not looked at. Rows come sorted by id, so
+that no order of the input matters.
 """
 
 from __future__ import annotations
@@ -18,8 +16,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from evenhand.core.errors import BadInput, NotEnoughData
+from evenhand.core.errors import NotEnoughData
 from evenhand.data.corpus import Corpus
+from evenhand.data.labels import class_names, coded
 from evenhand.models.protocol import HATE, Probabilities, Recipe, Record
 from evenhand.models.seen import Seen
 
@@ -87,8 +86,7 @@ def oversampled(labels: Codes, times: int) -> Codes:
 def training_rows(posts: pl.DataFrame, gold: pl.DataFrame, recipe: Recipe) -> TrainingRows:
     """The rows of the posts that have a label; refuses to go on with one class only."""
     gold = gold.join(posts.select(post="id"), on="post", how="semi")
-    gold = _one_question(gold, recipe.question)
-    known = gold.select("post", "label", code=_codes(recipe, gold))
+    known = coded(gold, recipe.question, hateful=recipe.hateful, classes=recipe.classes)
     table = posts.join(known, left_on="id", right_on="post", how="inner").sort("id")
     kept = table.filter(pl.col("code").is_not_null())
     tied = table["label"].null_count() - kept["label"].null_count()
@@ -100,54 +98,6 @@ def training_rows(posts: pl.DataFrame, gold: pl.DataFrame, recipe: Recipe) -> Tr
         tied=tied,
         unlabelled=posts.height - kept.height - tied,
     )
-
-
-def _codes(recipe: Recipe, gold: pl.DataFrame) -> pl.Expr:
-    """The number of each post's class, null where it has none."""
-    if recipe.classes:
-        if len(set(recipe.classes)) < 2:
-            raise BadInput(
-                f"classes is {', '.join(recipe.classes)}; telling labels apart needs two or more"
-            )
-        if gold["multiple"].any():
-            raise BadInput(
-                "several labels can apply to a post at once here, so they cannot be told apart; "
-                "leave out classes to learn which posts are hateful"
-            )
-        numbers = {label: code for code, label in enumerate(recipe.classes)}
-        return pl.col("label").replace_strict(numbers, default=None, return_dtype=pl.Int64)
-    if not recipe.hateful:
-        raise BadInput(
-            "training needs to know which labels are hateful; name them with --hateful, or in the "
-            "recipe, e.g. naive-bayes:hateful=sexism|racism"
-        )
-    multiple = pl.any_horizontal(_share_of(label) >= 0.5 for label in recipe.hateful)
-    single = pl.col("label").is_in(list(recipe.hateful))
-    return pl.when("multiple").then(multiple).otherwise(single).cast(pl.Int64)
-
-
-def _share_of(label: str) -> pl.Expr:
-    """The share of a label in each row of gold, 0 where it has none."""
-    field = pl.element().struct.field
-    shares = pl.when(field("label") == label).then(field("share"))
-    return pl.col("shares").list.eval(shares).list.max().fill_null(0.0)
-
-
-def _one_question(gold: pl.DataFrame, question: str) -> pl.DataFrame:
-    """Gold of the question, one row per post."""
-    asked = gold["question"].unique().sort().to_list()
-    if not question and len(asked) > 1:
-        raise BadInput(f"gold answers {', '.join(asked)}; name one question to learn")
-    found = gold.filter(pl.col("question") == question) if question else gold
-    if not found.height:
-        raise NotEnoughData(
-            f"no post has gold for the question {question!r}; the questions are "
-            f"{', '.join(asked) or '(none: no post is labelled)'}"
-        )
-    if found["post"].is_duplicated().any():
-        origins = ", ".join(found["origin"].unique().sort())
-        raise BadInput(f"some posts have gold of several origins ({origins}); keep one of them")
-    return found
 
 
 def _expect_several(rows: pl.DataFrame, recipe: Recipe) -> None:
@@ -172,7 +122,7 @@ def _expect_several(rows: pl.DataFrame, recipe: Recipe) -> None:
 def record(recipe: Recipe, rows: TrainingRows, *, seed: int) -> Record:
     """What a detector trained on these rows remembers of them."""
     seen = Seen.of(rows.posts)
-    names = recipe.classes or ("other", "hateful")
+    names = class_names(recipe.classes)
     counts = np.bincount(rows.labels, minlength=rows.classes).tolist()
     return Record(
         recipe=recipe,

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from evenhand.reports.export import findings_csv, findings_latex, findings_parquet
     from evenhand.reports.figures import Figure, Line, bars, histogram, lines
     from evenhand.reports.folder import write_report
+    from evenhand.reports.grids import Grid, print_grid
     from evenhand.reports.limits import LIMITS
     from evenhand.reports.masking import mask
     from evenhand.reports.page import Case, Section
@@ -26,6 +27,7 @@ __all__ = [
     "LIMITS",
     "Case",
     "Figure",
+    "Grid",
     "Line",
     "Section",
     "bars",
@@ -36,6 +38,7 @@ __all__ = [
     "lines",
     "mask",
     "print_findings",
+    "print_grid",
     "simplex",
     "write_report",
 ]
@@ -44,6 +47,7 @@ _MODULES = {
     "export": ("findings_csv", "findings_latex", "findings_parquet"),
     "figures": ("Figure", "Line", "bars", "histogram", "lines"),
     "folder": ("write_report",),
+    "grids": ("Grid", "print_grid"),
     "limits": ("LIMITS",),
     "masking": ("mask",),
     "page": ("Case", "Section"),

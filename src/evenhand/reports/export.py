@@ -54,15 +54,16 @@ def findings_csv(findings: Sequence[Finding]) -> str:
     fields = [name for name in Finding.__dataclass_fields__ if name not in ("measure", "group")]
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["measure", *(_csv_cell(f"group.{key}") for key in keys), *fields])
+    writer.writerow(["measure", *(csv_cell(f"group.{key}") for key in keys), *fields])
     for finding in findings:
         row = [finding.measure, *(finding.group.get(key) for key in keys)]
         row += [getattr(finding, name) for name in fields]
-        writer.writerow([_csv_cell(value) for value in row])
+        writer.writerow([csv_cell(value) for value in row])
     return out.getvalue()
 
 
-def _csv_cell(value: object) -> str:
+def csv_cell(value: object) -> str:
+    """A value as a cell that no spreadsheet runs as a formula."""
     if value is None:
         return ""
     if isinstance(value, bool):

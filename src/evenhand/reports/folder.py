@@ -1,7 +1,8 @@
 """A folder of results: the page for people, the same findings for programs, where they come from.
 
 ``report.html``, ``findings.parquet``, ``findings.csv``, ``findings.tex``, ``run.json``, and one
-Parquet file for each table and one JSON file for each document given. A failure leaves nothing
+Parquet file for each table, one JSON file for each document, one CSV and one LaTeX file for each
+grid given. A failure leaves nothing
 half-written.
 """
 
@@ -17,6 +18,7 @@ import polars as pl
 from evenhand.core.provenance import Run, folder_at_once
 from evenhand.core.tables import write_parquet
 from evenhand.reports.export import findings_csv, findings_latex, findings_parquet
+from evenhand.reports.grids import grid_csv, grid_latex
 from evenhand.reports.page import Section, page
 
 _NAME = re.compile(r"\w[\w.-]*")
@@ -48,6 +50,9 @@ def write_report(
         for name, document in {"run": provenance, **(documents or {})}.items():
             text = json.dumps(document, indent=2, ensure_ascii=False)
             _write(folder / f"{name}.json", f"{text}\n")
+        for grid in (grid for section in sections for grid in section.grids):
+            _write(folder / f"{grid.name}.csv", grid_csv(grid))
+            _write(folder / f"{grid.name}.tex", grid_latex(grid))
         findings_parquet(run.findings, folder / "findings.parquet")
         for name, table in tables.items():
             write_parquet(table, folder / f"{name}.parquet")

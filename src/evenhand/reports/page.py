@@ -21,6 +21,7 @@ from evenhand.reports._cases import Case, cases
 from evenhand.reports._html import element, escaped, prose
 from evenhand.reports._tables import glossary, mark, tables
 from evenhand.reports.figures import Figure
+from evenhand.reports.grids import Grid, grid_html
 from evenhand.reports.limits import LIMITS
 from evenhand.reports.numbers import NOTHING, count, interval_text, value_text
 from evenhand.reports.wording import SIMULATED, simulated_suffix
@@ -40,6 +41,8 @@ class Section:
     findings: Sequence[Finding] = ()
     figures: Sequence[Figure] = ()
     cases: Sequence[Case] = ()
+    grids: Sequence[Grid] = ()
+    """Shown before the findings; every figure in them is a finding too."""
 
     def simulated(self) -> list[bool]:
         """For each finding and figure, whether it is simulated."""
@@ -165,6 +168,10 @@ def _section(section: Section, index: int, explained: set[str]) -> str:
     parts = [
         f'<section aria-labelledby="{name}"><h2 id="{name}">{heading}</h2>',
         *(element("p", prose(text)) for text in section.paragraphs),
+        *(
+            grid_html(grid, f"{name}-grid-{number}")
+            for number, grid in enumerate(section.grids, start=1)
+        ),
         tables(section.findings, name),
         f'<div class="figures">{drawn}</div>' if drawn else "",
         glossary(section.findings, explained),

@@ -1,8 +1,8 @@
 """The demo: a made-up population through the house, as far as the house is built.
 
 Now: population → check → a split without leaks → a provider's sample → a filter → a draw →
-simulated volunteers and experts → agreement → gold → population estimates → detectors against
-people. Every figure is simulated and says so; what is known because it was made up stands beside
+simulated volunteers and experts → agreement → gold → a validated recipe → population estimates →
+detectors against people. Every figure is simulated and says so; what is known because it was made up stands beside
 what was found.
 """
 
@@ -32,10 +32,13 @@ from evenhand.studies.parts import Parts, Step, silent
 from evenhand.studies.population import ABUSE_RATE, Population, make_population
 from evenhand.studies.powered import Power
 from evenhand.studies.samples import weights_of
+from evenhand.studies.validation import Asked, validate
 from evenhand.studies.volunteers import ANSWERS, EXPERTS, VOLUNTEERS
 
-_STEPS = 7
+_STEPS = 8
 _AGREEMENT = ("posts_judged", "percent_agreement", "fleiss_kappa", "krippendorff_alpha", "icc_1_1")
+_RECIPE = "naive-bayes"
+_VALIDATION = ("macro_f1", "macro_f1_difference", "auc")
 _DETECTION = ("f1_best", "f1", "average_precision", "auc")
 
 
@@ -48,11 +51,11 @@ def run_demo(run: Run, *, posts: int, step: Step = silent) -> Parts:
     sections, sentences = _first_half(run, population, step)
     step("Drawing a sample and asking people", 3, _STEPS)
     campaign = run_campaign(run, population)
-    for number, (name, part) in enumerate(_second_half(run, campaign), 4):
+    labelled = replace(campaign.labelled, gold=vote_shares(_crowd(campaign)))
+    for number, (name, part) in enumerate(_second_half(run, campaign, labelled), 4):
         step(name, number, _STEPS)
         sections += part.sections
         sentences += part.summary
-    labelled = replace(campaign.labelled, gold=vote_shares(_crowd(campaign)))
     return Parts(
         "Evenhand demo",
         sections,
@@ -99,8 +102,8 @@ def _first_half(run: Run, population: Population, step: Step) -> tuple[list[Sect
     return sections, sentences
 
 
-def _second_half(run: Run, campaign: Campaign) -> list[tuple[str, Parts]]:
-    """Agreement, gold, estimates and detectors, each as the command of that name gives them."""
+def _second_half(run: Run, campaign: Campaign, labelled: Corpus) -> list[tuple[str, Parts]]:
+    """Agreement, gold, a recipe, estimates and detectors, as the commands of these names do."""
     sample = campaign.labelled
     crowd = replace(sample, judgements=_crowd(campaign))
     weights = [replace(f, origin="simulated") for f in weight_findings(weights_of(crowd))]
@@ -124,6 +127,18 @@ def _second_half(run: Run, campaign: Campaign) -> list[tuple[str, Parts]]:
     question = people.Question(order=ANSWERS)
     agreed = _brief(_part(run, lambda part: people.agree(part, sample, question)), _AGREEMENT)
     gold = _part(run, lambda part: people.aggregate(part, crowd, question, method="shares"))
+    asked = Asked(protocol="author-disjoint:5")
+    validated = _part(run, lambda part: validate(part, labelled, _RECIPE, asked))
+    validated = _brief(
+        replace(
+            validated,
+            sections=[
+                replace(section, title=f"A recipe trained on the gold: {section.title.lower()}")
+                for section in validated.sections[:2]
+            ],
+        ),
+        _VALIDATION,
+    )
     estimates = [
         _estimated(run, campaign, Claim(cohort=VOLUNTEERS.name), powered=True),
         _estimated(run, campaign, Claim(cohort=VOLUNTEERS.name, over="annotators")),
@@ -146,6 +161,7 @@ def _second_half(run: Run, campaign: Campaign) -> list[tuple[str, Parts]]:
         ("Weighing", drawn),
         ("Agreement", agreed),
         ("Gold", gold),
+        ("Validating a recipe", validated),
         ("Estimates", estimates[0]),
         ("Estimates, annotators resampled", estimates[1]),
         ("The truth", truth),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import polars as pl
 
@@ -15,6 +16,19 @@ Step = Callable[[str, float, float | None], None]
 
 def silent(what: str, done: float, total: float | None) -> None:
     """A step that nobody watches."""
+
+
+@dataclass(frozen=True)
+class How:
+    """How long work is carried out."""
+
+    quick: bool = False
+    """Less work: the study says what is left out."""
+    workers: int = 1
+    """Processes; each trains on one core."""
+    finished: Path | None = None
+    """A folder that keeps finished folds, so that a long run can go on after a kill."""
+    step: Step = silent
 
 
 @dataclass(frozen=True)

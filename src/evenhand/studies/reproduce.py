@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from evenhand.core.errors import UnknownComponent
 from evenhand.core.provenance import Run
-from evenhand.studies import delisle
-from evenhand.studies.parts import Parts
+from evenhand.studies import arango, delisle
+from evenhand.studies.parts import How, Parts
 
-_PAPERS = {delisle.PAPER: (delisle.reproduce, delisle.TABLES)}
+Study = Callable[[Run, list[str], How], Parts]
+_PAPERS: dict[str, tuple[Study, Sequence[str]]] = {
+    arango.PAPER: (arango.reproduce, arango.TABLES),
+    delisle.PAPER: (lambda run, tables, how: delisle.reproduce(run, tables), delisle.TABLES),
+}
 
 
-def reproduce(run: Run, paper: str, tables: Sequence[str]) -> Parts:
+def reproduce(run: Run, paper: str, tables: Sequence[str], how: How | None = None) -> Parts:
     """A paper's tables beside ours; all of them if none is named."""
     if paper not in _PAPERS:
         raise UnknownComponent(f"no paper {paper!r}; known: {', '.join(_PAPERS)}")
     study, known = _PAPERS[paper]
-    return study(run, list(tables) or list(known))
+    return study(run, list(tables) or list(known), how or How())

@@ -1,0 +1,229 @@
+"""Sentences made from templates, the same for every identity term, abusive and neutral by half.
+
+A set is data: templates with two slots, words for the one (as many abusive as neutral ones of each
+kind) and identity terms for the other. Terms come in rows, one of each group in a row: man and
+woman, or one name for each of six religions. Every template is filled with every word of its kind
+and every term, so that whatever differs between two groups comes from the terms alone.
+
+The posts are tagged with ``template``, ``word``, ``frame`` (template and word: a sentence without
+its term), ``term``, ``group`` and ``pair`` (the row of the term). A set that cannot keep its
+promises is refused with every fault.
+
+>>> gender = expand(read_set("gender"))
+>>> gender.posts.filter(pl.col("id") == "gender:what-a/ugly/woman")["text"].item()
+'What an ugly woman!'
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
+
+import polars as pl
+
+from evenhand.core.errors import BadInput, Faults, UnknownComponent
+from evenhand.core.tables import posts_table
+from evenhand.data.corpus import Corpus
+from evenhand.data.user_file import single_labels
+
+ABUSIVE, NEUTRAL = "abusive", "neutral"
+LABELS = (ABUSIVE, NEUTRAL)
+_ENDING = "_templates.toml"
+_ARTICLE = "a"
+_SLOT = re.compile(r"\{([^{}]*)\}")
+_VOWELS = tuple("aeiouAEIOU")
+_KEYS = {"name": str, "words": dict, "templates": dict, "pairs": list}
+
+Term = Mapping[str, str]
+"""The forms of an identity term, by name, such as ``one`` and ``many``."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TemplateSet:
+    """Templates, the words and the identity terms that fill them."""
+
+    name: str
+    templates: Mapping[str, str]
+    """Text by name, with slots in braces: one kind of word, one form of a term, ``{a}``."""
+    words: Mapping[str, Mapping[str, Sequence[str]]]
+    """Kind of word → label → words."""
+    pairs: Sequence[Mapping[str, Term]]
+    """Rows of terms that stand for each other, one of each group."""
+    an_before: Sequence[str] = ()
+    """Words with "an" although they start with a consonant letter."""
+    a_before: Sequence[str] = ()
+    """Words with "a" although they start with a vowel letter."""
+
+    def __post_init__(self) -> None:
+        faults = Faults(f"template set {self.name!r}")
+        for what in (*self._word_faults(), *self._term_faults(), *self._template_faults()):
+            faults.add(what)
+        faults.raise_if_any()
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The groups of the terms."""
+        return tuple(self.pairs[0])
+
+    def _word_faults(self) -> Iterator[str]:
+        for kind, words in self.words.items():
+            counts = [len(set(words.get(label, ()))) for label in LABELS]
+            if set(words) != set(LABELS) or counts[0] != counts[1] or not counts[0]:
+                yield (
+                    f"words {kind!r}: {counts[0]} abusive and {counts[1]} neutral, among the "
+                    f"labels {', '.join(words)}; expected as many of each, and no other label"
+                )
+            for word, times in Counter(w for label in words for w in words[label]).items():
+                if times > 1:
+                    yield f"words {kind!r}: {word!r} stands there {times} times; expected once"
+
+    def _term_faults(self) -> Iterator[str]:
+        if not self.pairs or len(self.pairs[0]) < 2:
+            yield "pairs: expected at least one, with terms of two groups or more"
+            return
+        first = next(iter(self.pairs[0].values()))
+        for number, pair in enumerate(self.pairs, start=1):
+            if set(pair) != set(self.groups):
+                yield (
+                    f"pair {number}: groups {', '.join(pair)}; expected {', '.join(self.groups)}, "
+                    "so that every group has as many terms"
+                )
+            for group, term in pair.items():
+                if set(term) != set(first):
+                    yield (
+                        f"pair {number}, {group}: forms {', '.join(term)}; expected "
+                        f"{', '.join(first)}"
+                    )
+        names = Counter(_name(term) for pair in self.pairs for term in pair.values() if term)
+        for name, times in names.items():
+            if times > 1:
+                yield f"pairs: the term {name!r} stands there {times} times; expected once"
+
+    def _template_faults(self) -> Iterator[str]:
+        forms = {form for pair in self.pairs for term in pair.values() for form in term}
+        for clash in sorted(forms & set(self.words)):
+            yield f"{clash!r} is both a kind of word and a form of a term; rename one"
+        if not self.templates:
+            yield "templates: none; expected at least one"
+        for name, text in self.templates.items():
+            slots = [slot for slot in _SLOT.findall(text) if slot != _ARTICLE]
+            words = [slot for slot in slots if slot in self.words]
+            terms = [slot for slot in slots if slot in forms]
+            if len(words) != 1 or len(terms) != 1 or len(slots) != 2:
+                yield (
+                    f"template {name!r} has the slots {', '.join(slots) or '(none)'}; expected one "
+                    f"of {', '.join(self.words)} and one of {', '.join(sorted(forms))}"
+                )
+
+
+def read_set(name: str) -> TemplateSet:
+    """The set that comes with Evenhand under this name."""
+    home = files("evenhand.audits")
+    file = home.joinpath(f"{name}{_ENDING}")
+    if not file.is_file():
+        known = sorted(f.name.removesuffix(_ENDING) for f in home.iterdir() if _is_set(f.name))
+        raise UnknownComponent(f"no template set {name!r}; known: {', '.join(known)}")
+    return parse_set(file.read_text(encoding="utf-8"), file.name)
+
+
+def parse_set(text: str, where: str) -> TemplateSet:
+    """A set from the text of a TOML file."""
+    try:
+        document: dict[str, Any] = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise BadInput(f"{where}: not TOML: {error}") from error
+    wrong = [
+        f"{where}: {key} is missing or of the wrong kind; expected a {kind.__name__}"
+        for key, kind in _KEYS.items()
+        if not isinstance(document.get(key), kind)
+    ]
+    unknown = set(document) - set(TemplateSet.__dataclass_fields__)
+    wrong += [f"{where}: unknown key {key!r}" for key in sorted(unknown)]
+    if wrong:
+        raise BadInput(*wrong)
+    return TemplateSet(**document)
+
+
+def _is_set(name: str) -> bool:
+    return name.endswith(_ENDING)
+
+
+def expand(chosen: TemplateSet) -> Corpus:
+    """Every sentence of the set as a post with gold: abusive or neutral."""
+    rows = pl.DataFrame([_row(chosen, *sentence) for sentence in _sentences(chosen)])
+    twice = rows.filter(pl.col("text").is_duplicated()).sort("text", "id")
+    if twice.height:
+        listed = "; ".join(f"{i}: {text}" for i, text in twice.select("id", "text").head(6).rows())
+        raise BadInput(
+            f"template set {chosen.name!r}: {twice.height} posts share their text with another "
+            f"({listed}); expected every text once. Take out a template, word or term"
+        )
+    tags = pl.struct("template", "word", "frame", "term", "group", "pair")
+    return Corpus(
+        name=f"{chosen.name} templates",
+        rows=rows.height,
+        posts=posts_table(rows.select("id", "text", source=pl.lit(chosen.name), tags=tags)),
+        gold=single_labels(rows),
+        hateful=(ABUSIVE,),
+        notes=("Made from templates: nobody wrote these sentences.",),
+    )
+
+
+_Sentence = tuple[str, str, str, Mapping[str, Term], str]
+
+
+def _sentences(chosen: TemplateSet) -> Iterator[_Sentence]:
+    """Template, label, word, pair and group of every sentence."""
+    for template, text in chosen.templates.items():
+        kind = next(slot for slot in _SLOT.findall(text) if slot in chosen.words)
+        for label in LABELS:
+            for word in chosen.words[kind][label]:
+                for pair in chosen.pairs:
+                    for group in chosen.groups:
+                        yield template, label, word, pair, group
+
+
+def _row(
+    chosen: TemplateSet,
+    template: str,
+    label: str,
+    word: str,
+    pair: Mapping[str, Term],
+    group: str,
+) -> dict[str, str]:
+    text = chosen.templates[template]
+    fill = {**dict.fromkeys(chosen.words, word), **pair[group]}
+    term = _name(pair[group])
+    return {
+        "id": f"{chosen.name}:{template}/{word}/{term}",
+        "text": _filled(text, fill, chosen),
+        "label": label,
+        "template": template,
+        "word": word,
+        "frame": f"{template}/{word}",
+        "term": term,
+        "group": group,
+        "pair": "/".join(_name(pair[other]) for other in chosen.groups),
+    }
+
+
+def _name(term: Term) -> str:
+    """What a term is called: its first form."""
+    return next(iter(term.values()))
+
+
+def _filled(text: str, fill: Mapping[str, str], chosen: TemplateSet) -> str:
+    """The text with its slots filled and a capital at its start."""
+    done = _SLOT.sub(lambda slot: fill.get(slot[1], slot[0]), text)
+    done = re.sub(r"\{a\}(\s+)([\w'-]+)", lambda m: f"{_article(m[2], chosen)}{m[1]}{m[2]}", done)
+    return done[0].upper() + done[1:]
+
+
+def _article(word: str, chosen: TemplateSet) -> str:
+    vowel = word.startswith(_VOWELS) and word not in chosen.a_before
+    return "an" if vowel or word in chosen.an_before else "a"

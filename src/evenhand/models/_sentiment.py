@@ -1,0 +1,30 @@
+"""How positive or negative posts sound, by the lexicon and rules of VADER (Hutto and Gilbert 2014).
+
+The lexicon comes with the package ``vaderSentiment``; nothing is downloaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand.core.errors import MissingExtra
+
+KINDS = ("neg", "neu", "pos", "compound")
+"""The shares of negative, neutral and positive words, and all in one from -1 to 1."""
+
+
+def sentiment(texts: Sequence[str]) -> NDArray[np.float64]:
+    """One row per text, one column per kind."""
+    try:
+        from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
+    except ImportError as error:
+        raise MissingExtra(
+            f"sentiment needs vaderSentiment ({error}); install it with "
+            "`pip install 'evenhand[train]'`"
+        ) from error
+    analyse = SentimentIntensityAnalyzer().polarity_scores
+    scores = [analyse(text) for text in texts]
+    return np.array([[score[kind] for kind in KINDS] for score in scores]).reshape(-1, len(KINDS))

@@ -1,0 +1,455 @@
+"""Table 4 of Park, Shin and Fung 2018: detectors of hateful posts, measured for gender bias.
+
+A detector is trained on Waseem and Hovy's posts as far as their texts are to be had, and asked
+about sentences that differ in one word, the name of a man or of a woman. The sentences are ours
+(:mod:`evenhand.audits.templates`): the paper prints examples only. So is the split: the paper's
+text does not say how it was made. Its thresholds are those of equal error rates, on which posts it
+does not say: the main line takes the threshold from the dev posts, two others stand beside it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from evenhand.audits.templates import expand, read_set
+from evenhand.core.errors import BadInput, NotEnoughData
+from evenhand.core.provenance import Run
+from evenhand.core.records import Finding, Split
+from evenhand.core.tables import posts_table, tag
+from evenhand.data.corpus import Corpus
+from evenhand.data.find import find, used
+from evenhand.data.labels import HATEFUL, OTHER
+from evenhand.data.splits import holdout, ties, verify
+from evenhand.models.find import recipe as find_recipe
+from evenhand.models.protocol import Recipe
+from evenhand.models.training import for_corpus
+from evenhand.reports import Grid, Section
+from evenhand.reports.numbers import NOTHING, bracket, number
+from evenhand.stats.decisions import Decisions, Predicted, auc
+from evenhand.stats.detection import auc as auc_of
+from evenhand.stats.equality import (
+    Decided,
+    equality,
+    false_negative_equality_difference,
+    false_positive_equality_difference,
+)
+from evenhand.stats.thresholds import equal_error
+from evenhand.studies.parts import How, Parts
+from evenhand.validation.figures import unit_of
+from evenhand.validation.plan import WITHOUT_AUTHOR, Plan, Task, make_task
+from evenhand.validation.run import Setting, cross_validate
+
+PAPER = "park"
+TABLES = ("4",)
+RUNS = 10
+"""As many as the paper's."""
+
+_CORPUS = "waseem_2016"
+_SHARE = 0.1
+"""Of the posts, on the dev and on the test side."""
+_QUICK_EPOCHS = 1
+_MODELS = ("cnn", "gru", "alpha-gru")
+_HEADINGS = ("original AUC", "generated AUC", "FNED", "FPED")
+_COLUMNS = (("auc", "original"), ("auc", "generated"), ("fned", None), ("fped", None))
+_PRINTED = {
+    ("cnn", "random"): (0.881, 0.572, 0.261, 0.249),
+    ("cnn", "fasttext"): (0.906, 0.620, 0.323, 0.327),
+    ("cnn", "word2vec"): (0.906, 0.635, 0.305, 0.263),
+    ("gru", "random"): (0.854, 0.536, 0.132, 0.136),
+    ("gru", "fasttext"): (0.887, 0.661, 0.312, 0.284),
+    ("gru", "word2vec"): (0.887, 0.633, 0.301, 0.254),
+    ("alpha-gru", "random"): (0.868, 0.586, 0.236, 0.219),
+    ("alpha-gru", "fasttext"): (0.891, 0.639, 0.324, 0.365),
+    ("alpha-gru", "word2vec"): (0.890, 0.631, 0.315, 0.306),
+}
+_PRINTED_POSTS = {"original": 0, "generated": 1_152, None: 1_152}
+"""Posts as far as the paper states them."""
+_DIFFERENCES = {
+    "fned": false_negative_equality_difference,
+    "fped": false_positive_equality_difference,
+}
+_SHOWN = ("fpr", "fnr", "fped", "fned", "fped_shuffled", "fned_shuffled")
+_DEV, _GENERATED, _HALF = "equal error on dev", "equal error on generated", "one half"
+_THRESHOLDS = (_DEV, _GENERATED, _HALF)
+_NO_VECTORS = (
+    "vectors trained on Wikipedia or Google News are not at hand; give a file of them to the "
+    "recipe: park:model=MODEL,vectors=FILE"
+)
+_NO_ABT = "the paper's second corpus (abt) is not among ours"
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Sides:
+    """Who is trained on what and judged on what."""
+
+    task: Task
+    split: Split
+    generated: Corpus
+    plan: Plan
+    """One split per run, alike in all but the seed; dev, test and generated posts are scored."""
+
+    @property
+    def runs(self) -> int:
+        """How often each model is trained."""
+        return len(self.plan.splits)
+
+    def labelled(self) -> pl.DataFrame:
+        """Which side each scored post is on (columns post, side), and a generated one's tags."""
+        posts = self.generated.posts
+        tags = [tag(name, posts) for name in ("template", "frame", "group")]
+        generated = posts.select(pl.col("id").alias("post"), *tags, side=pl.lit("generated"))
+        ids = {"dev": self.split.dev or (), "original": self.split.test}
+        others = [pl.DataFrame({"post": ids[side], "side": side}) for side in ids]
+        return pl.concat([*others, generated], how="diagonal")
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """What the runs of one model say of dev, original (test) and generated posts."""
+
+    model: str
+    rows: pl.DataFrame
+    """Columns post, cluster, truth, side; for generated posts also template, frame and group."""
+    p: Floats
+    """One row per run."""
+    unit: str
+    """What a cluster of original posts is."""
+    seconds: float
+
+    def side(self, name: str) -> tuple[pl.DataFrame, Floats]:
+        """The rows of one side, and the scores of all runs."""
+        mine = self.rows["side"] == name
+        return self.rows.filter(mine), self.p[:, mine.to_numpy()]
+
+    @cached_property
+    def thresholds(self) -> dict[str, Floats]:
+        """Every kind of threshold, one for each run."""
+        half = np.full(len(self.p), 0.5)
+        return {_DEV: self._equal("dev"), _GENERATED: self._equal("generated"), _HALF: half}
+
+    def _equal(self, name: str) -> Floats:
+        rows, p = self.side(name)
+        found = [equal_error(rows["truth"].to_numpy(), scores) for scores in p]
+        if None in found:
+            raise NotEnoughData(
+                f"{PAPER}: the {rows.height} {name} posts are of one class; an equal-error-rate "
+                "threshold needs both. Add posts"
+            )
+        return np.array([each.threshold for each in found if each])
+
+
+def reproduce(
+    run: Run,
+    wanted: Sequence[str],
+    how: How,
+    *,
+    runs: int | None = None,
+    recipes: Mapping[str, str] | None = None,
+    corpus: Corpus | None = None,
+) -> Parts:
+    """The paper's rows beside ours.
+
+    Args:
+        run: Collects data and findings.
+        wanted: Tables.
+        how: Quick, workers, progress.
+        runs: How often each model is trained; as often as in the paper, or once if quick.
+        recipes: Recipe by model; without them the paper's three networks.
+        corpus: What to learn from; without it Waseem's posts.
+    """
+    unknown = [table for table in wanted if table not in TABLES]
+    if unknown:
+        raise BadInput(f"{PAPER} has table {', '.join(TABLES)} here; not {', '.join(unknown)}")
+    corpus = corpus or find(_CORPUS)
+    run.data.append(used(corpus))
+    sides = _sides(corpus, runs or (1 if how.quick else RUNS), run.seed)
+    epochs = f",epochs={_QUICK_EPOCHS}" if how.quick else ""
+    recipes = recipes or {model: f"park:model={model}{epochs}" for model in _MODELS}
+    models = list(recipes)
+    fits = [for_corpus(find_recipe(name), corpus) for name in recipes.values()]
+    found = [*_published(), *_missing()]
+    for place, (model, recipe) in enumerate(zip(models, fits, strict=True)):
+        done, total = place * sides.runs, len(models) * sides.runs
+        judged = _judged(model, recipe, sides, _setting(run, how, model, done, total))
+        found += _findings(judged, run.seed)
+    found += _constant(sides, run.seed)
+    run.findings += found
+    section = Section(
+        "Table 4: a random split of Waseem's posts, and sentences about men and women",
+        _prose(sides),
+        found,
+        grids=[_table(found, models), _spread(found, models)],
+    )
+    return Parts("Park et al. 2018", [section], list(_summary(found, models, sides, how)))
+
+
+def _sides(corpus: Corpus, runs: int, seed: int) -> Sides:
+    task = make_task(corpus)
+    ids, tied = task.corpus.posts["id"], ties(task.corpus, WITHOUT_AUTHOR)
+    rule = f"no {' or '.join(WITHOUT_AUTHOR)} on two sides"
+    split = holdout(ids, task.labels, tied, test=_SHARE, dev=_SHARE, seed=seed, rule=rule)
+    verify(split, ids, tied)
+    generated = expand(read_set("gender"))
+    theirs = make_task(generated)
+    scored = [*(split.dev or ()), *split.test, *theirs.codes["post"]]
+    columns = ("id", "text", "source", "author")
+    posts = [each.corpus.posts.select(columns) for each in (task, theirs)]
+    both = replace(
+        theirs,
+        corpus=replace(generated, posts=posts_table(pl.concat(posts)), gold=None),
+        codes=pl.concat([task.codes, theirs.codes]),
+    )
+    each_run = [
+        Split(name=f"run {number}", train=split.train, test=scored, rule=rule)
+        for number in range(1, runs + 1)
+    ]
+    plan = Plan(protocol=PAPER, task=task, test=both, splits=each_run, keep=WITHOUT_AUTHOR)
+    return Sides(task, split, generated, plan)
+
+
+def _setting(run: Run, how: How, model: str, before: int, total: int) -> Setting:
+    """How the runs of one model are carried out; progress counts those of all models."""
+
+    def step(what: str, done: float, of: float | None) -> None:
+        how.step(f"{model}, {what}", before + done, total)
+
+    return Setting(seed=run.seed, workers=how.workers, finished=how.finished, step=step)
+
+
+def _judged(model: str, recipe: Recipe, sides: Sides, setting: Setting) -> Judged:
+    start = time.monotonic()
+    outcome = cross_validate(recipe, sides.plan, setting)
+    rows = outcome.rows.filter(pl.col("fold") == 1).select("post", "cluster", "truth")
+    rows = rows.join(sides.labelled(), on="post", maintain_order="left")
+    p = outcome.p.reshape(sides.runs, rows.height)  # every run scores the same posts in order
+    return Judged(model, rows, p, unit_of(sides.task), time.monotonic() - start)
+
+
+def _group(model: str, **more: str) -> dict[str, str]:
+    return {"table": "4", "model": model, "embedding": "random", **more}
+
+
+def _findings(judged: Judged, seed: int) -> list[Finding]:
+    """AUC on both sets, equality differences at every threshold, ranges over runs."""
+    found = [*_auc(judged, "original", seed), *_auc(judged, "generated", seed)]
+    rows, p = judged.side("generated")
+    truth, groups = rows["truth"].to_numpy(), rows["group"].to_list()
+    for name, thresholds in judged.thresholds.items():
+        group = _group(judged.model, threshold=name)
+        flagged = p >= thresholds[:, None]
+        found += _equality(rows, flagged, seed, group)
+        for measure, difference in _DIFFERENCES.items():
+            each = (difference(truth, one, groups) for one in flagged)
+            found += _range(measure, [one.total for one in each if one], group)
+        found.append(_over_runs("threshold", thresholds.tolist(), group))
+    seconds = Finding(
+        measure="seconds",
+        value=judged.seconds,
+        n=len(p),
+        group=_group(judged.model),
+        method="wall clock, fitting and scoring",
+        unit="fits",
+        why="a point: no interval",
+    )
+    return [*found, seconds]
+
+
+def _auc(judged: Judged, side: str, seed: int) -> list[Finding]:
+    """AUC on one side: the mean over runs with its interval, and the range over runs."""
+    rows, p = judged.side(side)
+    generated = side == "generated"
+    truth = rows["truth"].to_numpy()
+    clusters = rows["template" if generated else "cluster"]
+    runs = tuple(
+        Predicted(truth, (scores >= 0.5).astype(np.int64), clusters, scores, truth == 1)
+        for scores in p
+    )
+    group = _group(judged.model, on=side)
+    unit = "templates" if generated else judged.unit
+    found = auc(Decisions((OTHER, HATEFUL), runs), unit=unit, seed=seed, group=group)
+    each = (auc_of(truth, scores) for scores in p)
+    return [found, *_range("auc", [value for value in each if value is not None], group)]
+
+
+def _equality(
+    rows: pl.DataFrame, flagged: Bools, seed: int, group: Mapping[str, str]
+) -> list[Finding]:
+    found = equality(
+        Decided.of(rows["truth"].to_numpy(), flagged, rows["group"].to_list()),
+        clusters=rows["template"].to_list(),
+        frames=rows["frame"].to_list(),
+        unit="templates",
+        seed=seed,
+        group=group,
+    )
+    return [f for f in found if f.measure in _SHOWN]
+
+
+def _range(measure: str, values: Sequence[float], group: Mapping[str, str]) -> list[Finding]:
+    """The range over runs; nothing where there is one run."""
+    return [_over_runs(measure, values, {**group, "run": "range"})] if len(values) > 1 else []
+
+
+def _over_runs(measure: str, values: Sequence[float], group: Mapping[str, str]) -> Finding:
+    return Finding(
+        measure=measure,
+        value=float(np.mean(values)),
+        n=len(values),
+        group=group,
+        low=min(values),
+        high=max(values),
+        method="mean over runs; low and high are the least and the largest, no confidence interval",
+        unit="runs",
+    )
+
+
+def _constant(sides: Sides, seed: int) -> list[Finding]:
+    """A detector that says the same of every post, beside the others."""
+    rows = sides.labelled().join(sides.plan.test.codes.rename({"code": "truth"}), on="post")
+    generated = rows.filter(pl.col("side") == "generated")
+    never = np.zeros((1, generated.height), dtype=np.bool_)
+    found = _equality(generated, never, seed, {"table": "4", "baseline": "constant"})
+    return [f for f in found if f.measure in _DIFFERENCES]
+
+
+def _published() -> Iterator[Finding]:
+    for (model, embedding), row in _PRINTED.items():
+        for (measure, on), value in zip(_COLUMNS, row, strict=True):
+            n = _PRINTED_POSTS[on]
+            where = {"on": on} if on else {"threshold": "equal error, posts not stated"}
+            yield Finding(
+                measure=measure,
+                value=value,
+                n=n,
+                group={"table": "4", "model": model, "embedding": embedding, **where},
+                method="as printed, mean over 10 runs",
+                unit="posts",
+                origin="published",
+                why="no interval printed" if n else "neither n nor an interval printed",
+            )
+
+
+def _missing() -> Iterator[Finding]:
+    """What cannot be had here, and why."""
+    for measure, on in _COLUMNS:
+        where = {"on": on} if on else {"threshold": _DEV}
+        for model, embedding in _PRINTED:
+            if embedding != "random":
+                group = {"table": "4", "model": model, "embedding": embedding, **where}
+                yield Finding(measure=measure, value=None, n=0, group=group, why=_NO_VECTORS)
+        yield Finding(measure=measure, value=None, n=0, group={"table": "5", **where}, why=_NO_ABT)
+
+
+def _same(found: Iterable[Finding], measure: str, origin: str, **group: str) -> Finding | None:
+    """The finding with this group, not counting the printed threshold, which has no counterpart."""
+    for finding in found:
+        own = dict(finding.group)
+        if origin == "published":
+            own.pop("threshold", None)
+        if finding.measure == measure and finding.origin == origin and own == group:
+            return finding
+    return None
+
+
+def _ours(found: Iterable[Finding], measure: str, on: str | None, model: str) -> Finding | None:
+    """Our figure in a column of the paper, at the threshold of the dev posts."""
+    where = {"on": on} if on else {"threshold": _DEV}
+    return _same(found, measure, "data", **_group(model, **where))
+
+
+def _table(found: Sequence[Finding], models: Sequence[str]) -> Grid:
+    """The paper's table, ours beside it at the threshold of the dev posts."""
+    rows = []
+    for model, embedding in dict.fromkeys([*_PRINTED, *((model, "random") for model in models)]):
+        cells = []
+        for measure, on in _COLUMNS:
+            own = {"table": "4", "model": model, "embedding": embedding}
+            where = {"on": on} if on else {}
+            cells.append(_cell(_same(found, measure, "published", **own, **where)))
+            ours = _ours(found, measure, on, model) if embedding == "random" else None
+            cells.append(_cell(ours) or NOTHING)
+        rows.append([model, embedding, *cells])
+    constant = {"table": "4", "baseline": "constant"}
+    always = [_cell(_same(found, measure, "data", **constant)) for measure in ("fned", "fped")]
+    rows.append(["constant", "", "", "", "", "", "", always[0], "", always[1]])
+    headings = [h for column in _HEADINGS for h in (f"{column}, paper", "ours")]
+    title = "Table 4, ours at the equal-error-rate threshold of the dev posts"
+    return Grid("table_4", title, ("model", "vectors", *headings), rows, words=2)
+
+
+def _spread(found: Sequence[Finding], models: Sequence[str]) -> Grid:
+    """Every figure of ours at every threshold, with what it could have been."""
+    rows = []
+    for model in models:
+        for (measure, on), heading in zip(_COLUMNS, _HEADINGS, strict=True):
+            for where in [{"on": on}] if on else [{"threshold": name} for name in _THRESHOLDS]:
+                own = _group(model, **where)
+                mine = _same(found, measure, "data", **own)
+                runs = _same(found, measure, "data", **own, run="range")
+                rows.append(
+                    [
+                        model,
+                        heading,
+                        where.get("threshold", ""),
+                        _cell(_same(found, "threshold", "data", **own)),
+                        _cell(mine),
+                        bracket(mine.low, mine.high) if mine else "",
+                        bracket(runs.low, runs.high) if runs else "",
+                        _cell(_same(found, f"{measure}_shuffled", "data", **own)),
+                    ]
+                )
+    headings = ("model", "figure", "threshold", "at", "ours", "95 %", "range of runs", "shuffled")
+    return Grid("table_4_spread", "Ours, at three thresholds", headings, rows, words=3)
+
+
+def _cell(finding: Finding | None) -> str:
+    return "" if finding is None else number(finding.value)
+
+
+def _prose(sides: Sides) -> list[str]:
+    split, posts = sides.split, sides.generated.posts
+    templates, terms = (
+        posts.select(tag(name, posts)).to_series().n_unique() for name in ("template", "term")
+    )
+    return [
+        f"Trained on {len(split.train):,} posts of {sides.task.corpus.name}, the threshold found "
+        f"on {len(split.dev or ()):,}, original AUC on {len(split.test):,}: a random split, "
+        "classes even, duplicates on one side, the same in every run. Hateful posts against all "
+        "others. The paper's text does not say how it split.",
+        f"{posts.height:,} sentences, half of them abusive, from {templates} templates and {terms} "
+        f"terms of men and women, the same for each; ours, not the paper's 1,152.",
+        "FPED and FNED are sums over the two groups. Their intervals resample templates, so they "
+        "speak of sentences like these; `shuffled` is what chance alone gives. A detector that "
+        "says the same of every post has both at 0: read them beside AUC.",
+        "Templates are not people: a small difference shows the absence of this weakness only.",
+    ]
+
+
+def _summary(
+    found: Sequence[Finding], models: Sequence[str], sides: Sides, how: How
+) -> Iterator[str]:
+    if how.quick:
+        yield (
+            f"Quick: {sides.runs} run and {_QUICK_EPOCHS} epoch in place of {RUNS} runs and the "
+            "recipe's epochs. Leave out --quick for the table."
+        )
+    for model in models:
+        words = []
+        for (measure, on), heading in zip(_COLUMNS, _HEADINGS, strict=True):
+            where = {"on": on} if on else {}
+            printed = _same(found, measure, "published", **_group(model, **where))
+            paper = f" (paper {_cell(printed)})" if printed else ""
+            words.append(f"{heading} {_cell(_ours(found, measure, on, model))}{paper}")
+        yield f"{model}, random vectors, mean of {sides.runs}: {', '.join(words)}."
+    yield "A detector that says the same of every post has FNED and FPED 0, and AUC one half."
+    yield "fastText and word2vec vectors, and table 5 (abt), are not to be had here."

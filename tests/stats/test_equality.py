@@ -1,0 +1,163 @@
+import numpy as np
+import pytest
+
+from evenhand.core.errors import BadInput
+from evenhand.stats.equality import (
+    Decided,
+    Difference,
+    equality,
+    false_negative_equality_difference,
+    false_positive_equality_difference,
+)
+from factories import finding, value
+
+# Group a: negatives 1 of 2 flagged, positives 0 of 2 missed; b: 0 of 2 flagged, 1 of 2 missed.
+TRUTH = [0, 0, 1, 1, 0, 0, 1, 1]
+FLAGGED = [1, 0, 1, 1, 0, 0, 1, 0]
+GROUPS = ["a"] * 4 + ["b"] * 4
+
+
+def approx(total, mean, largest):
+    return pytest.approx((total, mean, largest))
+
+
+def parts(difference):
+    return difference.total, difference.mean, difference.largest
+
+
+def test_by_hand():
+    # FPR 1/4, of a 1/2, of b 0: |1/4 − 1/2| + |1/4 − 0| = 1/2. FNR 1/4, of a 0, of b 1/2: 1/2.
+    expected = Difference(total=0.5, mean=0.25, largest=0.25)
+    assert false_positive_equality_difference(TRUTH, FLAGGED, GROUPS) == expected
+    assert false_negative_equality_difference(TRUTH, FLAGGED, GROUPS) == expected
+
+
+def test_three_groups_of_unequal_size():
+    # Negatives: a 1 of 1 flagged, b 0 of 1, c 1 of 2; overall 2 of 4. |1/2 − 1| + |1/2 − 0| + 0.
+    found = false_positive_equality_difference([0] * 4, [1, 0, 1, 0], ["a", "b", "c", "c"])
+    assert parts(found) == approx(1, 1 / 3, 1 / 2)
+
+
+def test_a_group_without_negatives_has_no_rate():
+    truth, flagged, groups = [0, 1, 1], [0, 1, 0], ["a", "a", "b"]
+    assert false_positive_equality_difference(truth, flagged, groups) is None
+    # FNR 1/2, of a 0, of b 1.
+    assert parts(false_negative_equality_difference(truth, flagged, groups)) == approx(1, 0.5, 0.5)
+
+
+@pytest.mark.parametrize("said", [0, 1], ids=["never", "always"])
+def test_the_same_answer_for_every_post_has_no_difference(said):
+    nothing = Difference(0.0, 0.0, 0.0)
+    assert false_positive_equality_difference(TRUTH, [said] * 8, GROUPS) == nothing
+    assert false_negative_equality_difference(TRUTH, [said] * 8, GROUPS) == nothing
+
+
+@pytest.mark.parametrize(
+    ("truth", "flagged", "groups"),
+    [([0, 1], [0], ["a", "b"]), ([0, 2], [0, 1], ["a", "b"]), ([], [], [])],
+    ids=["lengths", "not-truth", "no-posts"],
+)
+def test_wrong_input_is_refused(truth, flagged, groups):
+    with pytest.raises(BadInput):
+        Decided.of(truth, flagged, groups)
+
+
+def made(seed=0, runs=2, uneven=0.0, templates=12, words=8, terms=8):
+    """Sentences of two groups; group b is flagged more often by ``uneven``."""
+    rng = np.random.default_rng(seed)
+    shape = (templates, words, terms)
+    template, word, term = (axis.ravel() for axis in np.indices(shape))
+    group = np.where(term % 2, "b", "a")
+    chance = 0.3 + 0.4 * (word % 2) + uneven * (group == "b")
+    flagged = rng.random((runs, len(word))) < chance
+    return {
+        "decided": Decided.of(word % 2, flagged, group.tolist()),
+        "clusters": [f"t{n}" for n in template],
+        "frames": [f"t{n}/{m}" for n, m in zip(template, word, strict=True)],
+        "unit": "templates",
+        "seed": 3,
+    }
+
+
+def test_figures_are_means_over_runs():
+    both = Decided.of(TRUTH, [FLAGGED, [0] * 8], GROUPS)
+    names = ["t"] * 4 + ["u"] * 4
+    found = equality(both, clusters=names, frames=names, unit="templates", seed=0, resamples=50)
+    # Of the first run 1/4 of the negatives are flagged, of the second none; FPED 1/2 and 0.
+    assert value(found, "fpr") == 0.125
+    assert value(found, "fpr", group="a") == 0.25
+    assert value(found, "fpr", group="b") == 0
+    assert value(found, "fped") == 0.25
+    assert value(found, "fped_mean") == value(found, "fped_max") == 0.125
+    assert value(found, "fnr", group="b") == (0.5 + 1) / 2
+    assert finding(found, "fped").n == 4
+    assert finding(found, "fpr", group="a").n == 2
+
+
+def test_intervals_hold_a_difference_that_is_there():
+    found = equality(**made(uneven=0.2, runs=4), group={"model": "m"}, resamples=300)
+    fped = finding(found, "fped", model="m")
+    assert fped.low < 0.2 < fped.high
+    assert (fped.level, fped.unit) == (0.95, "templates")
+    chance = finding(found, "fped_shuffled", model="m")
+    assert chance.high < fped.low
+    assert chance.low <= chance.value <= chance.high
+
+
+def test_without_unevenness_the_difference_is_what_chance_gives():
+    values = np.array(
+        [
+            [value(found, name) for name in ("fped", "fped_shuffled")]
+            for found in (equality(**made(seed, runs=1), resamples=60) for seed in range(40))
+        ]
+    )
+    observed, chance = values.mean(axis=0)
+    # Of 384 negatives half are in each group: |difference| of two rates has mean √(2/π)·s with
+    # s = √(2 · .3 · .7 / 192) = .047, so .037.
+    assert observed == pytest.approx(0.037, abs=0.008)
+    assert chance == pytest.approx(0.037, abs=0.004)
+
+
+def test_shuffling_stays_inside_frames():
+    # In each frame both groups are treated alike, whatever the frame: nothing can come of it.
+    truth, flagged = [0, 0, 0, 0], [1, 1, 0, 0]
+    decided = Decided.of(truth, flagged, ["a", "b", "a", "b"])
+    frames = ["x", "x", "y", "y"]
+    found = equality(decided, clusters=frames, frames=frames, unit="u", seed=0, resamples=40)
+    assert value(found, "fped_shuffled") == finding(found, "fped_shuffled").high == 0
+
+
+def test_what_does_not_exist_says_why():
+    decided = Decided.of([0, 1, 1], [0, 1, 0], ["a", "a", "b"])
+    names = ["t", "u", "u"]
+    found = equality(decided, clusters=names, frames=names, unit="templates", seed=0, resamples=40)
+    for measure in ("fped", "fped_mean", "fped_max", "fped_shuffled"):
+        nothing = finding(found, measure)
+        assert (nothing.value, nothing.why) == (None, "no negative posts of b")
+    assert finding(found, "fpr", group="b").why == "no negative posts of b"
+    assert value(found, "fned") == 1
+
+
+def test_one_cluster_has_no_interval():
+    names = ["t"] * 8
+    decided = Decided.of(TRUTH, FLAGGED, GROUPS)
+    found = equality(decided, clusters=names, frames=names, unit="templates", seed=0, resamples=40)
+    assert finding(found, "fped").low is None
+    assert finding(found, "fped").why == "no interval: too few templates"
+
+
+def test_the_order_of_rows_changes_nothing():
+    case = made(uneven=0.1)
+    decided = case["decided"]
+    turned = np.random.default_rng(8).permutation(len(decided.truth))
+    other = {
+        **case,
+        "decided": Decided.of(
+            decided.truth[turned],
+            decided.flagged[:, turned],
+            [decided.groups[c] for c in decided.code[turned]],
+        ),
+        "clusters": [case["clusters"][n] for n in turned],
+        "frames": [case["frames"][n] for n in turned],
+    }
+    assert equality(**other, resamples=30) == equality(**case, resamples=30)

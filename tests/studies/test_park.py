@@ -1,0 +1,129 @@
+import numpy as np
+import pytest
+
+from evenhand.core.errors import BadInput, NotEnoughData
+from evenhand.core.provenance import Run
+from evenhand.studies import park
+from evenhand.studies.parts import How
+from factories import finding, make_corpus
+
+DEV = "equal error on dev"
+
+
+def made_up(posts=600, seed=1):
+    """Hateful posts say "stupid" or "hate", and more often of women than of men."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for number in range(posts):
+        hateful = bool(rng.random() < 0.4)
+        who = "women" if rng.random() < (0.8 if hateful else 0.3) else "men"
+        word = rng.choice(["stupid", "hate", "are"] if hateful else ["kind", "love", "are"])
+        filler = " ".join(f"w{n}" for n in rng.integers(400, size=8))
+        rows.append(
+            {
+                "id": f"{number:04}",
+                "text": f"{word} {who} {filler}",
+                "label": "bad" if hateful else "good",
+                "author": f"a{rng.integers(60)}",
+            }
+        )
+    return make_corpus(rows)
+
+
+@pytest.fixture(scope="module")
+def study():
+    run, steps = Run(["reproduce", "park"]), []
+    parts = park.reproduce(
+        run,
+        ["4"],
+        How(step=lambda *told: steps.append(told)),
+        runs=2,
+        recipes={"cnn": "naive-bayes", "gru": "naive-bayes:alpha=5"},
+        corpus=made_up(),
+    )
+    return run, parts, steps
+
+
+def ours(study, measure, **group):
+    found = [f for f in study[0].findings if f.origin == "data"]
+    return finding(found, measure, **{"table": "4", "embedding": "random", **group})
+
+
+def test_printed_figures_stand_beside_ours(study):
+    printed = [f for f in study[0].findings if f.origin == "published"]
+    assert len(printed) == 9 * 4
+    assert finding(printed, "auc", table="4", model="gru", embedding="word2vec", on="generated")
+    assert ours(study, "auc", model="cnn", on="original").value > 0.8
+    [table, spread] = study[1].sections[0].grids
+    assert table.rows[0][:3] == ["cnn", "random", ".881"]
+    assert all(len(row) == len(table.headings) for row in table.rows)
+    assert all(len(row) == len(spread.headings) for row in spread.rows)
+
+
+def test_three_thresholds_each_with_its_chance_value(study):
+    for threshold in (DEV, "equal error on generated", "one half"):
+        for measure in ("fped", "fned"):
+            group = {"model": "cnn", "threshold": threshold}
+            mine = ours(study, measure, **group)
+            assert mine.low <= mine.value <= mine.high
+            assert ours(study, f"{measure}_shuffled", **group).value >= 0
+            assert ours(study, measure, **group, run="range").n == 2
+    assert ours(study, "threshold", model="cnn", threshold="one half").value == 0.5
+
+
+def test_what_is_said_of_women_shows(study):
+    group = {"model": "cnn", "threshold": DEV}
+    women, men = (ours(study, "fpr", **group, group=name).value for name in ("female", "male"))
+    assert women > men
+    # Groups of one size: the overall rate is half way, so the sum is the distance.
+    assert ours(study, "fped", **group).value == pytest.approx(women - men)
+
+
+def test_a_constant_detector_has_no_difference(study):
+    for measure in ("fped", "fned"):
+        assert finding(study[0].findings, measure, table="4", baseline="constant").value == 0
+
+
+def test_what_is_not_to_be_had_says_why(study):
+    missing = [f for f in study[0].findings if f.value is None]
+    assert len(missing) == 6 * 4 + 4
+    assert all(f.why for f in missing)
+    assert {f.group["table"] for f in missing} == {"4", "5"}
+
+
+def test_every_finding_has_a_place_of_its_own(study):
+    keys = [(f.measure, f.origin, *sorted(f.group.items())) for f in study[0].findings]
+    assert len(set(keys)) == len(keys)
+
+
+def test_progress_counts_the_runs_of_all_models(study):
+    assert [(done, total) for _, done, total in study[2]] == [(0, 4), (1, 4), (2, 4), (3, 4)]
+    assert study[2][0][0].startswith("cnn, ")
+
+
+def test_the_same_seed_gives_the_same_findings(study):
+    again = Run(["reproduce", "park"])
+    park.reproduce(again, ["4"], How(), runs=2, recipes={"cnn": "naive-bayes"}, corpus=made_up())
+    mine = [f for f in again.findings if f.measure != "seconds"]
+    assert all(f in study[0].findings for f in mine)
+
+
+def test_an_unknown_table_is_refused():
+    with pytest.raises(BadInput, match="park has table 4 here; not 5"):
+        park.reproduce(Run(["x"]), ["5"], How())
+
+
+def test_dev_posts_of_one_class_are_refused():
+    rows = [
+        {"id": f"{n:02}", "text": f"word {n * n}", "label": "bad" if n < 2 else "good"}
+        for n in range(40)
+    ]
+    with pytest.raises(NotEnoughData, match="dev posts are of one class"):
+        park.reproduce(
+            Run(["x"]),
+            ["4"],
+            How(),
+            runs=1,
+            recipes={"cnn": "naive-bayes:min_df=1"},
+            corpus=make_corpus(rows),
+        )
