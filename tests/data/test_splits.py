@@ -65,6 +65,25 @@ def test_posts_that_name_the_same_twin_are_tied_also_where_it_is_missing():
     assert numbers[0] == numbers[1] != numbers[2] == numbers[3]
 
 
+@pytest.mark.parametrize(
+    ("twins", "tied"),
+    [
+        ({"a": "b", "b": "a", "c": None}, ["ab", "c"]),  # each names the other
+        ({"a": None, "b": "a", "c": "b"}, ["abc"]),  # a twin of a twin
+        ({"a": "c", "b": "c", "c": None}, ["abc"]),
+        ({"a": "a", "b": None, "c": "b"}, ["a", "bc"]),
+    ],
+    ids=["both ways", "chain", "one for two", "itself"],
+)
+@pytest.mark.parametrize("keep", [("twin",), ("twin", "author", "template")], ids=len)
+def test_twins_are_tied_whichever_names_the_other(twins, tied, keep):
+    rows = [{"id": i, "twin": t, "author": None, "template": None} for i, t in twins.items()]
+    groups = {}
+    for post, number in zip(twins, ties(make_corpus(rows), keep=keep), strict=True):
+        groups[number] = groups.get(number, "") + post
+    assert sorted(groups.values()) == tied
+
+
 def test_ties_of_nothing_are_single_posts():
     rows = [{"id": str(i), "author": "ann"} for i in range(3)]
     assert len(set(ties(make_corpus(rows), keep=()))) == 3

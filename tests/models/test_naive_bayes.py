@@ -48,8 +48,8 @@ def test_a_pair_is_a_feature_of_its_own():
 
 def test_min_df_counts_posts_not_occurrences():
     detector = fitted(FOUR, min_df=2)
-    assert detector.vocabulary.words.to_list() == ["day", "fool", "you"]
-    assert len(detector.vocabulary.pairs) == 1  # "you fool"
+    assert detector.features.symbols.to_list() == ["day", "fool", "you"]
+    assert len(detector.features.longer[0]) == 1  # "you fool"
 
 
 @pytest.mark.parametrize("min_df", [1, 3])
@@ -68,7 +68,7 @@ def test_equals_scikit_learn(min_df, alpha, bigrams):
     detector = fitted(pairs, min_df=min_df, alpha=alpha, bigrams=bigrams)
     new = [text for text, _ in random_pairs(100, size=70)]  # some words are unknown
     expected = theirs.predict_proba(counter.transform(new))[:, 1]
-    assert len(detector.vocabulary) == len(counter.vocabulary_)
+    assert len(detector.features) == len(counter.vocabulary_)
     np.testing.assert_allclose(detector.score(new)[:, 0], expected, atol=1e-9, rtol=0)
 
 

@@ -1,11 +1,12 @@
 import numpy as np
+import polars as pl
 import pytest
 
 from evenhand.core.errors import BadInput, NotEnoughData
 from evenhand.core.provenance import Run
 from evenhand.studies import park
 from evenhand.studies.parts import How
-from factories import finding, make_corpus
+from factories import finding, make_corpus, value
 
 DEV = "equal error on dev"
 
@@ -47,6 +48,34 @@ def study():
 def ours(study, measure, **group):
     found = [f for f in study[0].findings if f.origin == "data"]
     return finding(found, measure, **{"table": "4", "embedding": "random", **group})
+
+
+def test_by_hand():
+    # The dev posts are told apart from .8 on. There the woman's neutral sentence (.85) is flagged
+    # and her abusive one (.75) is missed, the man's are judged rightly: FPR 1/2, 1 for women and 0
+    # for men, so FPED 1; FNED likewise. From one half on all are flagged alike: both 0.
+    rows = pl.DataFrame(
+        {
+            "post": list("abcdefgh"),
+            "cluster": list("abcdefgh"),
+            "side": ["dev"] * 2 + ["original"] * 2 + ["generated"] * 4,
+            "truth": [1, 0, 1, 0, 0, 1, 0, 1],
+            "template": [None] * 4 + ["t", "u"] * 2,
+            "frame": [None] * 4 + ["t/w", "u/w"] * 2,
+            "group": [None] * 4 + ["male"] * 2 + ["female"] * 2,
+        }
+    )
+    p = np.array([[0.8, 0.6, 0.6, 0.7, 0.7, 0.9, 0.85, 0.75]])
+    found = park.findings_of(park.Judged("m", rows, p, "posts", 1.0), seed=0)
+    own = {"table": "4", "model": "m", "embedding": "random"}
+    assert value(found, "threshold", **own, threshold=DEV) == 0.8
+    for measure in ("fped", "fned"):
+        assert value(found, measure, **own, threshold=DEV) == 1
+        assert value(found, measure, **own, threshold="one half") == 0
+    assert value(found, "fpr", **own, threshold=DEV, group="female") == 1
+    assert value(found, "auc", **own, on="original") == 0
+    # Positives .9 and .75 against negatives .7 and .85: three pairs of four the right way round.
+    assert value(found, "auc", **own, on="generated") == 0.75
 
 
 def test_printed_figures_stand_beside_ours(study):

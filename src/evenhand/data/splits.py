@@ -47,16 +47,16 @@ _SIZE_WEIGHT = 0.03
 
 def ties(corpus: Corpus, keep: Sequence[str] = KEEP) -> Ints:
     """A number per post; posts with the same number must stay on one side."""
-    shared = [column for name in keep for column in _shared(corpus, name)]
-    if len(shared) == 1:
-        return shared[0]
+    shared = [_shared(corpus, name) for name in keep]
+    if len(shared) == 1 and len(shared[0]) == 1:
+        return shared[0][0]
     n = corpus.posts.height
-    here = np.tile(np.arange(n), len(shared))
-    # Values stand behind the posts in the graph, a block for each column.
-    there = np.concatenate([np.empty(0, np.int64), *shared])
-    there += n + np.repeat(np.arange(len(shared)) * 2 * n, n)
+    # What is shared stands behind the posts in the graph, a block of 2n for each name.
+    there = [n + 2 * n * at + column for at, columns in enumerate(shared) for column in columns]
+    ends = np.concatenate([np.empty(0, dtype=np.int64), *there])
+    posts = np.tile(np.arange(n), len(there))
     size = n + 2 * n * len(shared)
-    graph = coo_matrix((np.ones(len(here), dtype=np.int8), (here, there)), shape=(size, size))
+    graph = coo_matrix((np.ones(len(ends), dtype=np.int8), (posts, ends)), shape=(size, size))
     numbers: Ints = connected_components(graph, directed=False)[1][:n].astype(np.int64)
     return numbers
 

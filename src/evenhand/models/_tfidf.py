@@ -22,7 +22,7 @@ from scipy.sparse import csr_array, hstack
 
 from evenhand.core.errors import NotEnoughData
 from evenhand.models._ngrams import Ngrams, counted, flattened, numbered
-from evenhand.models.words import _HANDLE, _LINK, _ZERO_WIDTH, _sound, words
+from evenhand.models.words import cleaned, words
 
 Floats = NDArray[np.float64]
 _LEAST_CHARACTERS = 2
@@ -113,15 +113,7 @@ def weighted(counts: csr_array, weights: Floats) -> csr_array:
 
 def pieces(texts: Sequence[str]) -> pl.Series:
     """What stands between spaces in each text, in lower case, handles and links by one name."""
-    return (
-        pl.Series([_sound(text) for text in texts], dtype=pl.String)
-        .str.to_lowercase()
-        .str.replace_all(_ZERO_WIDTH, "")
-        .str.replace_all("’", "'", literal=True)
-        .str.replace_all(_HANDLE, "@user")
-        .str.replace_all(_LINK, " @link ")
-        .str.extract_all(r"\S+")
-    )
+    return cleaned(texts).str.extract_all(r"\S+")
 
 
 def _spelt(lists: pl.Series) -> tuple[csr_array, pl.Series]:

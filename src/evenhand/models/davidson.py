@@ -11,9 +11,9 @@ Ours differs where theirs needs downloads or depends on the scale of the numbers
 Pattern's (:mod:`evenhand.models._tagging`), not those of NLTK's tagger. Stop words stay in; no
 share of posts is too large for a feature, and their number has no upper bound. Tf-idf is smoothed.
 Syllables are counted by a rule. Readability, counts and sentiment are scaled to mean 0 and variance
-1 over the training posts. The scores of several classes are the softmax of the margins of each class
-against the rest; theirs are the logistics, scaled to sum to one: the first class is the same. If the
-L1 penalty leaves no feature, as with few posts, all are kept.
+1 over the training posts. The scores of several classes are the softmax of the margins of each
+class against the rest; theirs are the logistics, scaled to sum to one, which rank the classes of a
+text alike. If the L1 penalty leaves no feature, as with few posts, all are kept.
 
 Needs the extra ``train``. A class without training posts has probability 0. The order of the rows
 does not matter; the seed decides the order in which the choice of features looks at them.
@@ -47,6 +47,8 @@ _VOWELS = re.compile(r"[aeiouy]+")
 _LISTS = pl.List(pl.String)
 _LEAST_WEIGHT = 1e-5
 """A weight of the first regression below this is none."""
+_LEAST_SPREAD = 1e-9
+"""A standard deviation below this is an error of rounding."""
 
 COUNTS = (
     "grade",
@@ -173,7 +175,7 @@ class DavidsonFeatures:
             tags=Ngrams.learn(tagged, longest=longest, min_df=min_df),
             idf=idf(runs.counts(stemmed)),
             centre=values.mean(axis=0),
-            spread=np.where(spread > 0, spread, 1.0),
+            spread=np.where(spread > _LEAST_SPREAD, spread, 1.0),
         )
         return made, made._joined(stemmed, tagged, values)
 

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from evenhand.core.errors import BadInput, NotEnoughData
-from evenhand.models._vocabulary import Vocabulary
+from evenhand.models._ngrams import Ngrams
 from evenhand.models.protocol import Arrays, Probabilities, Record, Trained
 from evenhand.models.training import record, shown, training_rows
 from evenhand.models.words import words
@@ -64,35 +64,33 @@ class NaiveBayes:
         """Count words and pairs in the posts of each class."""
         rows = training_rows(posts, gold, self)
         lists = words(rows.texts)
-        vocabulary = Vocabulary.learn(lists, min_df=self.min_df, bigrams=self.bigrams)
-        if not len(vocabulary):
+        features = Ngrams.learn(lists, longest=2 if self.bigrams else 1, min_df=self.min_df)
+        if not len(features):
             raise NotEnoughData(
                 f"naive-bayes: no word stands in {self.min_df} or more of the "
                 f"{len(rows.labels)} training posts; add posts, or lower min_df"
             )
-        at, features = vocabulary.features(lists)
-        counts = np.zeros((rows.classes, len(vocabulary)))
-        np.add.at(counts, (rows.labels[at], features), 1)
-        counts += self.alpha
+        of_class = rows.labels == np.arange(rows.classes)[:, None]
+        counts = of_class.astype(np.float64) @ features.counts(lists) + self.alpha
         with np.errstate(divide="ignore"):  # a class without rows has probability 0
             prior = np.log(np.bincount(rows.labels, minlength=rows.classes) / len(rows.labels))
         return NaiveBayesDetector(
             record=record(self, rows, seed=seed),
-            vocabulary=vocabulary,
+            features=features,
             log_shares=np.log(counts) - np.log(counts.sum(axis=1, keepdims=True)),
             prior=prior,
         )
 
     def restore(self, record: Record, arrays: Arrays) -> NaiveBayesDetector:
         """The detector that gave these arrays."""
-        vocabulary = Vocabulary.unpacked(arrays["words"], arrays["pairs"])
-        if len(vocabulary) != arrays["log_shares"].shape[1]:
+        features = Ngrams.restore(arrays, "words")
+        if len(features) != arrays["log_shares"].shape[1]:
             raise ValueError(
-                f"{len(vocabulary)} words and pairs with {arrays['log_shares'].shape[1]} weights"
+                f"{len(features)} words and pairs with {arrays['log_shares'].shape[1]} weights"
             )
         return NaiveBayesDetector(
             record=record,
-            vocabulary=vocabulary,
+            features=features,
             log_shares=arrays["log_shares"],
             prior=arrays["prior"],
         )
@@ -102,7 +100,7 @@ class NaiveBayes:
 class NaiveBayesDetector(Trained):
     """How often each word and pair stands in posts of each class."""
 
-    vocabulary: Vocabulary
+    features: Ngrams
     log_shares: NDArray[np.float64]
     """One row a class; one column per word, then one per pair."""
     prior: NDArray[np.float64]
@@ -117,16 +115,14 @@ class NaiveBayesDetector(Trained):
         return shown(every, self.attributes)
 
     def _score(self, texts: Sequence[str]) -> Probabilities:
-        at, features = self.vocabulary.features(words(texts))
-        sums = [np.bincount(at, shares[features], len(texts)) for shares in self.log_shares]
-        p: Probabilities = softmax(self.prior + np.stack(sums, axis=1), axis=1)
+        sums = self.features.counts(words(texts)) @ self.log_shares.T
+        p: Probabilities = softmax(self.prior + sums, axis=1)
         return p
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """What was learned."""
         return {
-            "words": self.vocabulary.packed(),
-            "pairs": self.vocabulary.pairs,
+            **self.features.arrays("words"),
             "log_shares": self.log_shares,
             "prior": self.prior,
         }

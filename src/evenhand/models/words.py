@@ -28,15 +28,19 @@ _WORD = (
 
 def words(texts: Sequence[str]) -> pl.Series:
     """The words of each text, in order: a series of lists."""
-    series = pl.Series("words", [_sound(text) for text in texts], dtype=pl.String)
+    return cleaned(texts).str.extract_all(_WORD).alias("words")
+
+
+def cleaned(texts: Sequence[str]) -> pl.Series:
+    """The texts in lower case, sound, with one name for every handle and one for every link."""
     return (
-        series.str.to_lowercase()
+        pl.Series([_sound(text) for text in texts], dtype=pl.String)
+        .str.to_lowercase()
         .str.replace_all(_ZERO_WIDTH, "")
         .str.replace_all("’", "'", literal=True)
         # Handles first: a link may hold one, and the word for a link must not become a handle.
         .str.replace_all(_HANDLE, "@user")
         .str.replace_all(_LINK, " @link ")
-        .str.extract_all(_WORD)
     )
 
 

@@ -181,7 +181,7 @@ def reproduce(
     for place, (model, recipe) in enumerate(zip(models, fits, strict=True)):
         done, total = place * sides.runs, len(models) * sides.runs
         judged = _judged(model, recipe, sides, _setting(run, how, model, done, total))
-        found += _findings(judged, run.seed)
+        found += findings_of(judged, seed=run.seed)
     found += _constant(sides, run.seed)
     run.findings += found
     section = Section(
@@ -239,7 +239,7 @@ def _group(model: str, **more: str) -> dict[str, str]:
     return {"table": "4", "model": model, "embedding": "random", **more}
 
 
-def _findings(judged: Judged, seed: int) -> list[Finding]:
+def findings_of(judged: Judged, *, seed: int) -> list[Finding]:
     """AUC on both sets, equality differences at every threshold, ranges over runs."""
     found = [*_auc(judged, "original", seed), *_auc(judged, "generated", seed)]
     rows, p = judged.side("generated")
@@ -431,7 +431,6 @@ def _prose(sides: Sides) -> list[str]:
         "FPED and FNED are sums over the two groups. Their intervals resample templates, so they "
         "speak of sentences like these; `shuffled` is what chance alone gives. A detector that "
         "says the same of every post has both at 0: read them beside AUC.",
-        "Templates are not people: a small difference shows the absence of this weakness only.",
     ]
 
 
@@ -440,8 +439,8 @@ def _summary(
 ) -> Iterator[str]:
     if how.quick:
         yield (
-            f"Quick: {sides.runs} run and {_QUICK_EPOCHS} epoch in place of {RUNS} runs and the "
-            "recipe's epochs. Leave out --quick for the table."
+            f"Quick: {sides.runs} of {RUNS} runs, {_QUICK_EPOCHS} epoch each in place of the "
+            "recipe's. Leave out --quick for the table."
         )
     for model in models:
         words = []
