@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from evenhand.core.streams import stream
-from evenhand.models._vocabulary import Vocabulary
+from evenhand.models._ngrams import Ngrams
 from evenhand.models.badjatiya import Badjatiya, Representation
 from evenhand.models.seen import Seen, trained_on
 from factories import make_corpus
@@ -28,7 +28,7 @@ TEXTS = ["you fool", "tea", "", "unheard of"]
 
 
 def test_a_post_is_the_mean_over_all_its_words():
-    known = Vocabulary(pl.Series("word", ["bus", "fool"]), np.empty(0, dtype=np.int64))
+    known = Ngrams(pl.Series(["bus", "fool"]), ())
     matrix = np.array([[4, 0], [1, 2]], dtype=np.float32)
     means = Representation(known, matrix, NOTHING, {}).means(
         ["fool", "fool bus bus", "unheard fool", "unheard", "", "fool " * 3000]

@@ -14,6 +14,7 @@ from evenhand.models._cells import Network, start
 from evenhand.models._encoding import FIRST, UNKNOWN, Encoded, Encoding
 from evenhand.models._network import Shape
 from evenhand.models.agrawal import Agrawal
+from evenhand.models.find import recipe as find_recipe
 from evenhand.models.saving import load, save
 from evenhand.models.seen import trained_on
 from evenhand.models.watching import watching
@@ -372,7 +373,7 @@ def test_vectors_from_a_file_are_where_training_starts(tmp_path, monkeypatch):
     monkeypatch.setattr(_epochs, "train", lambda *_: None)
     recipe = Agrawal(hateful=("bad",), embedding=3, units=4, vectors=str(path))
     detector = fitted(recipe)
-    known = detector.encoding.vocabulary.words.to_list()
+    known = detector.encoding.vocabulary.symbols.to_list()
     found = dict(zip(known, detector.network.words.tolist(), strict=True))
     assert found["fool"] == [1, 2, 3] and found["tea"] == [-4, 5, 6]
     assert "nowhere" not in found
@@ -419,3 +420,25 @@ def test_every_fault_in_the_options_is_named():
     with pytest.raises(BadInput) as caught:
         Agrawal(epochs=0, dropout_second=2, vectors="a", unlabelled="b")
     assert caught.value.total == 3
+
+
+@pytest.mark.parametrize("recipe", ["agrawal", "badjatiya"])
+def test_who_is_mentioned_counts_only_if_asked_for(recipe, tmp_path):
+    rows = [
+        {
+            "id": f"m{number:02}",
+            "text": f"{'@ann' if number % 2 else '@ben'} w{number % 5} day bus",
+            "label": "bad" if number % 2 else "ok",
+        }
+        for number in range(80)
+    ]
+    corpus = make_corpus(rows)
+    texts = ["@ann day bus", "@ben day bus", "@unheard day bus"]
+    quick = "hateful=bad,embedding=6,units=4,epochs=8,batch=8"
+    for handles in ("no", "yes"):
+        made = find_recipe(f"{recipe}:{quick},handles={handles}")
+        detector = made.fit(corpus.posts, corpus.gold, seed=0)
+        p = detector.score(texts)[:, 0]
+        assert (p[0] == p[1] == p[2]) == (handles == "no")
+        save(detector, tmp_path / handles)
+        assert np.array_equal(load(tmp_path / handles).score(texts)[:, 0], p)

@@ -212,8 +212,8 @@ def test_vectors_give_back_the_table_as_well_as_its_singular_values_allow():
     texts = [" ".join(f"w{k}" for k in rng.zipf(1.5, size=12) % 40) for _ in range(300)]
     vectors = learn_vectors(texts, 6, seed=1, min_count=1)
     lists = _vectors.words(texts)
-    rows, flat = _vectors._flat(lists)
-    numbers = _vectors._numbers(flat, vectors.words)
+    rows, flat = _vectors.flattened(lists)
+    numbers = _vectors.numbered(flat, vectors.words)
     table = _vectors._positive_pmi(_vectors._neighbours(rows, numbers, len(vectors.words), 5))
     left, values, _ = np.linalg.svd(table.toarray())
     expected = left[:, :6] * np.sqrt(values[:6])

@@ -36,3 +36,10 @@ def test_words(text, expected):
 def test_every_text_has_its_own_list():
     assert words(["a b", "", "c"]).to_list() == [["a", "b"], [], ["c"]]
     assert words([]).to_list() == []
+
+
+def test_handles_can_be_words_of_their_own():
+    text = "RT @Ann: hello @bob_1 mail@home.net https://t.co/@x"
+    assert words([text], handles=True).to_list()[0][:4] == ["rt", "@ann", "hello", "@bob_1"]
+    assert words([text], handles=True).to_list()[0][-1] == "@link"
+    assert words([text]).to_list()[0][:4] == ["rt", "@user", "hello", "@user"]

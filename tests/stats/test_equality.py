@@ -161,3 +161,28 @@ def test_the_order_of_rows_changes_nothing():
         "frames": [case["frames"][n] for n in turned],
     }
     assert equality(**other, resamples=30) == equality(**case, resamples=30)
+
+
+def test_terms_swapped_by_hand():
+    # Two pairs, neutral sentences: the term a1 is flagged and b1 is not, b2 is flagged and a2 is
+    # not. FPR 1/2 in both groups: FPED 0. Swapped or not, each pair says ±1: half of the four ways
+    # agree (FPR 1 against 0, FPED 1), half cancel.
+    names = {"a1": 1, "b1": 0, "a2": 0, "b2": 1}
+    terms = list(names) * 2
+    decided = Decided.of([0] * 8, [names[term] for term in terms], [term[0] for term in terms])
+    found = equality(
+        decided,
+        clusters=["t"] * 4 + ["u"] * 4,
+        frames=["t"] * 4 + ["u"] * 4,
+        pairs=[term[1] for term in terms],
+        unit="templates",
+        seed=0,
+        resamples=1000,
+    )
+    assert value(found, "fped") == 0
+    swapped = finding(found, "fped_swapped")
+    assert swapped.value == pytest.approx(0.5, abs=0.05)
+    assert (swapped.low, swapped.high) == (0, 1)
+    # Shuffled anew in every sentence, of 4 terms 2 flagged: less often all on one side.
+    assert value(found, "fped_shuffled") < 0.4
+    assert finding(found, "fned_swapped").why == "no positive posts"

@@ -63,6 +63,7 @@ def test_by_hand():
             "template": [None] * 4 + ["t", "u"] * 2,
             "frame": [None] * 4 + ["t/w", "u/w"] * 2,
             "group": [None] * 4 + ["male"] * 2 + ["female"] * 2,
+            "pair": [None] * 4 + ["man/woman"] * 4,
         }
     )
     p = np.array([[0.8, 0.6, 0.6, 0.7, 0.7, 0.9, 0.85, 0.75]])
@@ -73,6 +74,7 @@ def test_by_hand():
         assert value(found, measure, **own, threshold=DEV) == 1
         assert value(found, measure, **own, threshold="one half") == 0
     assert value(found, "fpr", **own, threshold=DEV, group="female") == 1
+    assert value(found, "fped", **own, threshold=DEV, pair="man/woman") == 1
     assert value(found, "auc", **own, on="original") == 0
     # Positives .9 and .75 against negatives .7 and .85: three pairs of four the right way round.
     assert value(found, "auc", **own, on="generated") == 0.75
@@ -83,10 +85,10 @@ def test_printed_figures_stand_beside_ours(study):
     assert len(printed) == 9 * 4
     assert finding(printed, "auc", table="4", model="gru", embedding="word2vec", on="generated")
     assert ours(study, "auc", model="cnn", on="original").value > 0.8
-    [table, spread] = study[1].sections[0].grids
-    assert table.rows[0][:3] == ["cnn", "random", ".881"]
-    assert all(len(row) == len(table.headings) for row in table.rows)
-    assert all(len(row) == len(spread.headings) for row in spread.rows)
+    grids = study[1].sections[0].grids
+    assert grids[0].rows[0][:3] == ["cnn", "random", ".881"]
+    assert [len(grid.rows) for grid in grids] == [9 + 1, 2 * 8, 2 * 8]
+    assert all(len(row) == len(grid.headings) for grid in grids for row in grid.rows)
 
 
 def test_three_thresholds_each_with_its_chance_value(study):
@@ -95,7 +97,10 @@ def test_three_thresholds_each_with_its_chance_value(study):
             group = {"model": "cnn", "threshold": threshold}
             mine = ours(study, measure, **group)
             assert mine.low <= mine.value <= mine.high
-            assert ours(study, f"{measure}_shuffled", **group).value >= 0
+            shuffled, swapped = (
+                ours(study, f"{measure}_{by}", **group) for by in ("shuffled", "swapped")
+            )
+            assert 0 <= shuffled.value <= swapped.high
             assert ours(study, measure, **group, run="range").n == 2
     assert ours(study, "threshold", model="cnn", threshold="one half").value == 0.5
 
@@ -106,6 +111,13 @@ def test_what_is_said_of_women_shows(study):
     assert women > men
     # Groups of one size: the overall rate is half way, so the sum is the distance.
     assert ours(study, "fped", **group).value == pytest.approx(women - men)
+
+
+def test_pairs_stand_beside_the_sum(study):
+    group = {"model": "cnn", "threshold": DEV, "pair": "man/woman"}
+    women, men = (ours(study, "fpr", **group, group=name).value for name in ("female", "male"))
+    assert ours(study, "fped", **group).value == pytest.approx(abs(women - men))
+    assert study[1].summary[1].startswith("cnn: neutral sentences about women are flagged more")
 
 
 def test_a_constant_detector_has_no_difference(study):

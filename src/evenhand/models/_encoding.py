@@ -17,9 +17,8 @@ from typing import Self
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from evenhand.models._vocabulary import Ints, Vocabulary, _flat, _numbers
+from evenhand.models._ngrams import Ints, Ngrams, flattened, numbered
 
 PADDING, UNKNOWN, FIRST = 0, 1, 2
 """What fills up a text, what an unknown word is, and the number of the first known word."""
@@ -52,29 +51,20 @@ class Encoded:
 class Encoding:
     """Which words are known, and how much of a text is used."""
 
-    vocabulary: Vocabulary
+    vocabulary: Ngrams
     length: int
 
     @classmethod
     def learn(cls, lists: pl.Series, *, min_df: int, length: int) -> Self:
         """From lists of words, what stands in at least ``min_df`` of them."""
-        return cls(Vocabulary.learn(lists, min_df=min_df, bigrams=False), length)
+        return cls(Ngrams.learn(lists, longest=1, min_df=min_df), length)
 
     def encode(self, lists: pl.Series) -> Encoded:
         """The numbers of the words in each list."""
         lists = lists.list.head(self.length)
-        rows, flat = _flat(lists)
-        numbers = _numbers(flat, self.vocabulary.words)
+        rows, flat = flattened(lists)
+        numbers = numbered(flat, self.vocabulary.symbols)
         numbers = np.where(numbers < 0, UNKNOWN, numbers + FIRST)
         lengths = np.bincount(rows, minlength=len(lists))
         numbers = np.insert(numbers, np.cumsum(lengths)[lengths == 0], UNKNOWN)
         return Encoded(numbers, np.maximum(lengths, 1))
-
-    def packed(self) -> NDArray[np.uint8]:
-        """The words as bytes."""
-        return self.vocabulary.packed()
-
-    @classmethod
-    def unpacked(cls, words: NDArray[np.uint8], length: int) -> Self:
-        """The encoding with these packed words."""
-        return cls(Vocabulary.unpacked(words, np.empty(0, dtype=np.int64)), length)

@@ -33,7 +33,7 @@ from torch import nn
 
 from evenhand.models._cells import Dropout, Network, as_arrays, take
 from evenhand.models._encoding import Encoded
-from evenhand.models._vocabulary import Ints
+from evenhand.models._ngrams import Ints
 from evenhand.models.protocol import Probabilities
 from evenhand.models.watching import watch
 

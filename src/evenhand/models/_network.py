@@ -27,6 +27,7 @@ from evenhand.core.provenance import VERSION, sha256
 from evenhand.core.streams import stream
 from evenhand.data.find import find
 from evenhand.models._encoding import Encoding
+from evenhand.models._ngrams import Ngrams
 from evenhand.models._vectors import Vectors, learn_vectors, read_vectors
 from evenhand.models.options import as_json
 from evenhand.models.protocol import Arrays, Probabilities, Record, Trained
@@ -95,6 +96,8 @@ class NetworkRecipe(ABC):
     """In how many training posts a word must stand."""
     length: int = 100
     """How many words of a text are read."""
+    handles: bool = False
+    """Whether every handle is a word of its own, so that who is mentioned can be learned."""
 
     def __post_init__(self) -> None:
         shape = self.shape()
@@ -140,13 +143,16 @@ class NetworkDetector(Trained):
     """The classes that had training rows, which the network tells apart."""
     classes: int
     """How many classes there are in all."""
+    handles: bool
+    """Whether every handle is a word of its own."""
 
     def score(self, texts: Sequence[str]) -> Probabilities:
         """The probability of each attribute, one row per text."""
         from evenhand.models._epochs import probabilities
 
         p = np.zeros((len(texts), self.classes))
-        p[:, self.present] = probabilities(self.network, self.encoding.encode(words(texts)))
+        lists = words(texts, handles=self.handles)
+        p[:, self.present] = probabilities(self.network, self.encoding.encode(lists))
         return shown(p, self.attributes)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -154,7 +160,7 @@ class NetworkDetector(Trained):
         from evenhand.models._cells import as_arrays
 
         return {
-            "words": self.encoding.packed(),
+            **self.encoding.vocabulary.arrays("words"),
             "present": self.present,
             **as_arrays(self.network),
         }
@@ -168,7 +174,7 @@ def fit_network(
     from evenhand.models import _cells, _epochs
 
     rows = training_rows(posts, gold, recipe)
-    lists = words(rows.texts)
+    lists = words(rows.texts, handles=recipe.handles)
     encoding = Encoding.learn(lists, min_df=recipe.min_df, length=recipe.length)
     if not len(encoding.vocabulary):
         raise NotEnoughData(
@@ -177,7 +183,7 @@ def fit_network(
         )
     known = record(recipe, rows, seed=seed)
     outside = _outside(recipe, seed)
-    vectors = _vectors(recipe, encoding.vocabulary.words, outside, stream(seed, step, "words"))
+    vectors = _vectors(recipe, encoding.vocabulary.symbols, outside, stream(seed, step, "words"))
     present, labels = np.unique(rows.labels, return_inverse=True)
     course = _epochs.Course(
         epochs=recipe.epochs,
@@ -190,7 +196,9 @@ def fit_network(
         _cells.start(network, vectors, seed=seed, step=step)
         which = oversampled(labels, recipe.oversample)
         _epochs.train(network, encoding.encode(lists), labels, which, course)
-    return NetworkDetector(outside.added_to(known), encoding, network, present, rows.classes)
+    return NetworkDetector(
+        outside.added_to(known), encoding, network, present, rows.classes, recipe.handles
+    )
 
 
 def restore_network(recipe: NetworkRecipe, record: Record, arrays: Arrays) -> NetworkDetector:
@@ -198,7 +206,7 @@ def restore_network(recipe: NetworkRecipe, record: Record, arrays: Arrays) -> Ne
     expect_torch(recipe.name)
     from evenhand.models import _cells, _epochs
 
-    encoding = Encoding.unpacked(arrays["words"], recipe.length)
+    encoding = Encoding(Ngrams.restore(arrays, "words"), recipe.length)
     with _epochs.one_thread():
         network = _cells.Network(recipe.shape(), len(encoding.vocabulary), len(arrays["present"]))
         try:
@@ -206,7 +214,12 @@ def restore_network(recipe: NetworkRecipe, record: Record, arrays: Arrays) -> Ne
         except RuntimeError as error:  # PyTorch's way to say that sizes differ
             raise ValueError(str(error)) from error
     return NetworkDetector(
-        record, encoding, network.eval(), arrays["present"], len(recipe.classes) or 2
+        record,
+        encoding,
+        network.eval(),
+        arrays["present"],
+        len(recipe.classes) or 2,
+        recipe.handles,
     )
 
 

@@ -32,7 +32,7 @@ from scipy.sparse.linalg import svds
 from evenhand.core.errors import BadInput, Fault, Faults, NotEnoughData
 from evenhand.core.streams import stream
 from evenhand.data.files import open_binary
-from evenhand.models._vocabulary import Ints, _flat, _numbers
+from evenhand.models._ngrams import Ints, flattened, numbered
 from evenhand.models.words import words
 
 Matrix = NDArray[np.float32]
@@ -59,7 +59,7 @@ class Vectors:
 
     def rows(self, words: pl.Series) -> tuple[Matrix, NDArray[np.bool_]]:
         """The vector of each word, zeros where it is unknown, and whether it is known."""
-        numbers = _numbers(words, self.words)
+        numbers = numbered(words, self.words)
         found = numbers >= 0
         matrix = np.zeros((len(words), self.matrix.shape[1]), dtype=np.float32)
         matrix[found] = self.matrix[numbers[found]]
@@ -296,7 +296,7 @@ def learn_vectors(
         window: How many words apart two words may stand to count as neighbours.
         min_count: How often a word must stand in the texts.
     """
-    rows, flat = _flat(words(texts))
+    rows, flat = flattened(words(texts))
     known = _frequent_words(flat, min_count)
     if len(known) <= size:
         raise NotEnoughData(
@@ -304,7 +304,7 @@ def learn_vectors(
             f"vectors of {size} numbers need more than {size} words. Add texts, lower min_count, "
             "or ask for shorter vectors."
         )
-    table = _positive_pmi(_neighbours(rows, _numbers(flat, known), len(known), window))
+    table = _positive_pmi(_neighbours(rows, numbered(flat, known), len(known), window))
     if not table.nnz:
         raise NotEnoughData(
             f"none of the {len(known)} known words stands within {window} words of another; add "

@@ -9,7 +9,7 @@ are split it puts copies of the same post on both sides (Arango et al. 2019).
 4 and 5 words with 100 filters each and the maximum over the text, and the two-way LSTM with a
 weighted mean of all its states, weights learned by a layer of their own (additive attention).
 
-Source: Agrawal and Awekar 2018 as described by Arango, Pérez and Poblete 2019, section 4. Where
+Source: Agrawal and Awekar 2018 as described by Arango, Pérez and Poblete 2019. Where
 weights start is not printed there: here from Glorot's distribution, word vectors between -.05 and
 .05.
 """

@@ -10,7 +10,7 @@ from its own rows. Learned from the test posts and their labels too they give th
 place of an honest .73 (Arango et al. 2019). A detector remembers the posts its vectors were learned
 from as it does its training posts.
 
-Source: Badjatiya et al. 2017 as described by Arango, Pérez and Poblete 2019, section 4. The paper
+Source: Badjatiya et al. 2017 as described by Arango, Pérez and Poblete 2019. The paper
 has 50 units, the code published beside it 200: ``units``. What trees is not said beyond "gradient
 boosting": see :mod:`evenhand.models._trees`; ``exact`` tries every threshold.
 """
@@ -24,11 +24,10 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from evenhand.models._network import NetworkRecipe, Shape, fit_network, merged
+from evenhand.models._ngrams import Ngrams
 from evenhand.models._trees import Trees, fit_trees
-from evenhand.models._vocabulary import Vocabulary
 from evenhand.models.protocol import Arrays, Probabilities, Record, Trained
 from evenhand.models.seen import Seen
 from evenhand.models.training import record, shown, training_rows
@@ -42,21 +41,21 @@ _BATCH = 50_000
 class Representation:
     """Word vectors, and what they were learned from."""
 
-    vocabulary: Vocabulary
+    vocabulary: Ngrams
     matrix: NDArray[np.float32]
     """One row a word."""
     seen: Seen
     """Digests of the posts they were learned from."""
     provenance: Mapping[str, Any]
+    handles: bool = False
+    """Whether every handle is a word of its own."""
 
     def means(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """The mean vector of each text's words, one row per text."""
-        lists = words(texts)
-        rows, numbers = self.vocabulary.features(lists)
-        shape = (len(texts), len(self.vocabulary))
-        counts = csr_array((np.ones(len(rows)), (rows, numbers)), shape=shape)
+        lists = words(texts, handles=self.handles)
         lengths = np.maximum(lists.list.len().to_numpy(), 1)
-        means: NDArray[np.float64] = (counts @ self.matrix.astype(np.float64)) / lengths[:, None]
+        sums = self.vocabulary.counts(lists) @ self.matrix.astype(np.float64)
+        means: NDArray[np.float64] = sums / lengths[:, None]
         return means
 
 
@@ -91,6 +90,7 @@ class Badjatiya(NetworkRecipe):
             matrix=learned.network.words.detach().numpy(),
             seen=learned.record.seen,
             provenance={key: about[key] for key in about if key in _KEPT},
+            handles=self.handles,
         )
 
     def fit(
@@ -118,11 +118,13 @@ class Badjatiya(NetworkRecipe):
 
     def restore(self, record: Record, arrays: Arrays) -> BadjatiyaDetector:
         """The detector that gave these arrays."""
-        vocabulary = Vocabulary.unpacked(arrays["words"], np.empty(0, dtype=np.int64))
+        vocabulary = Ngrams.restore(arrays, "words")
         if len(vocabulary) != len(arrays["matrix"]):
             raise ValueError(f"{len(vocabulary)} words with {len(arrays['matrix'])} vectors")
         about = record.provenance.get("representation", {})
-        representation = Representation(vocabulary, arrays["matrix"], record.seen, about)
+        representation = Representation(
+            vocabulary, arrays["matrix"], record.seen, about, self.handles
+        )
         return BadjatiyaDetector(record, representation, Trees.restore(arrays))
 
 
@@ -149,7 +151,7 @@ class BadjatiyaDetector(Trained):
     def arrays(self) -> dict[str, NDArray[Any]]:
         """What was learned."""
         return {
-            "words": self.representation.vocabulary.packed(),
+            **self.representation.vocabulary.arrays("words"),
             "matrix": self.representation.matrix,
             **self.trees.arrays(),
         }

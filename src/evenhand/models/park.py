@@ -10,7 +10,7 @@ All have word vectors of 300 values and read 100 words at most; Adam. Dropout st
 layer; the paper does not say where. Nor does it print epochs and batch size: 5 epochs in batches of
 50 here, options both.
 
-Source: Park, Shin and Fung 2018, section 4.
+Source: Park, Shin and Fung 2018.
 """
 
 from __future__ import annotations

@@ -26,22 +26,27 @@ _WORD = (
 )
 
 
-def words(texts: Sequence[str]) -> pl.Series:
-    """The words of each text, in order: a series of lists."""
-    return cleaned(texts).str.extract_all(_WORD).alias("words")
+def words(texts: Sequence[str], *, handles: bool = False) -> pl.Series:
+    """The words of each text, in order: a series of lists.
+
+    With ``handles`` every handle is a word of its own: a detector can then learn who is mentioned.
+    """
+    pattern = f"@[a-z0-9_]+|{_WORD}" if handles else _WORD
+    return cleaned(texts, handles=handles).str.extract_all(pattern).alias("words")
 
 
-def cleaned(texts: Sequence[str]) -> pl.Series:
-    """The texts in lower case, sound, with one name for every handle and one for every link."""
-    return (
+def cleaned(texts: Sequence[str], *, handles: bool = False) -> pl.Series:
+    """The texts in lower case, sound, with one name for every link and, unless kept, handle."""
+    series = (
         pl.Series([_sound(text) for text in texts], dtype=pl.String)
         .str.to_lowercase()
         .str.replace_all(_ZERO_WIDTH, "")
         .str.replace_all("’", "'", literal=True)
-        # Handles first: a link may hold one, and the word for a link must not become a handle.
-        .str.replace_all(_HANDLE, "@user")
-        .str.replace_all(_LINK, " @link ")
     )
+    if not handles:
+        # Before links: a link may hold a handle, and the word for a link must not become one.
+        series = series.str.replace_all(_HANDLE, "@user")
+    return series.str.replace_all(_LINK, " @link ")
 
 
 def _sound(text: str) -> str:

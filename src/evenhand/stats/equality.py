@@ -3,7 +3,9 @@
 FPED = Σ_t |FPR − FPR_t| and FNED = Σ_t |FNR − FNR_t| over the groups t (Dixon et al. 2018), at one
 threshold. A sum grows with the number of groups, so the mean and the largest stand beside it. Even
 without any unevenness the differences are above 0 by chance: beside each stands what it is when
-the groups are shuffled within frames (the same sentence with other terms).
+the groups are shuffled within frames (the same sentence with other terms). A detector that treats
+single terms unlike, but no group, is above that too; what it gives is shown by swapping the terms
+of a pair in all sentences at once.
 
 Sentences of one template are alike, so intervals resample clusters (templates with all their
 terms). Where several runs decided about the same posts, a figure is the mean over the runs, and a
@@ -18,8 +20,8 @@ Difference(total=0.5, mean=0.25, largest=0.25)
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -158,6 +160,7 @@ def equality(
     *,
     clusters: Sequence[str],
     frames: Sequence[str],
+    pairs: Sequence[str] | None = None,
     unit: str,
     seed: int,
     group: Mapping[str, str | int] | None = None,
@@ -169,6 +172,7 @@ def equality(
         decided: The decisions.
         clusters: What is resampled: the template of each post.
         frames: Groups are shuffled inside these: the sentence that each post was made from.
+        pairs: The row of terms of each post, with one term of each group; terms are also swapped.
         unit: What a cluster is ("templates").
         seed: Of resamples and permutations.
         group: Added to every finding.
@@ -188,10 +192,11 @@ def equality(
     values = _figures(cells.sum(axis=0), decided.groups)
     found = [reporter.finding(key, float(value)) for key, value in values.items()]
     shuffled = _shuffled(decided, _coded(frames), stream(seed, "shuffle"), resamples)
-    return found + [
-        reporter.by_chance(measure, shuffled[:, kind])
-        for kind, (_, measure, _) in enumerate(_KINDS)
-    ]
+    found += reporter.by_chance("shuffled", "the groups within frames", shuffled)
+    if pairs is not None:
+        swapped = _swapped(decided, _coded(pairs), stream(seed, "swap"), resamples)
+        found += reporter.by_chance("swapped", "whole terms within pairs", swapped)
+    return found
 
 
 def _coded(names: Sequence[str]) -> Codes:
@@ -206,13 +211,22 @@ def _shuffled(
     # Rows alike in everything are interchangeable: the order of the input changes nothing.
     order = np.lexsort((*decided.flagged, decided.truth, decided.code, frames))
     frame, code = frames[order], decided.code[order]
-    cells = decided.cells()[:, order].swapaxes(1, 2)
-    members = np.eye(len(decided.groups))
-    drawn = np.empty((permutations, 2))
-    for row in drawn:
-        mixed = code[np.argsort(frame + rng.random(len(code)))]  # frames stay where they are
-        row[:] = _differences((cells @ members[mixed]).swapaxes(1, 2))[0]
-    return drawn
+    mixed = (code[np.argsort(frame + rng.random(len(code)))] for _ in range(permutations))
+    return _regrouped(decided.cells()[:, order], mixed, len(decided.groups))
+
+
+def _swapped(decided: Decided, pairs: Codes, rng: np.random.Generator, permutations: int) -> Floats:
+    """FPED and FNED with the terms of each pair in each other's place, in all frames at once."""
+    shape = (permutations, int(pairs.max()) + 1, len(decided.groups))
+    places = rng.random(shape).argsort(axis=-1)
+    mixed = (place[pairs, decided.code] for place in places)
+    return _regrouped(decided.cells(), mixed, len(decided.groups))
+
+
+def _regrouped(cells: Floats, codes: Iterable[Codes], groups: int) -> Floats:
+    """FPED and FNED, one row for every way to group the posts."""
+    columns, members = cells.swapaxes(1, 2), np.eye(groups)
+    return np.array([_differences((columns @ members[c]).swapaxes(1, 2))[0] for c in codes])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -256,23 +270,30 @@ class _Reporter:
         rng = stream(self.seed, "equality")
         return cluster_bootstrap(flat, statistic, rng, resamples=self.resamples)
 
-    def by_chance(self, measure: str, drawn: Floats) -> Finding:
-        n, why = self.rows(measure, None)
-        name = f"{measure}_shuffled"
-        if np.isnan(drawn).any():
-            return Finding(measure=name, value=None, n=n, group=self.group, why=why, unit="posts")
-        low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-        return Finding(
-            measure=name,
-            value=float(drawn.mean()),
-            n=n,
-            group=self.group,
-            low=float(low),
-            high=float(high),
-            method=f"{self.over}; mean of {len(drawn):,} permutations of the groups within frames; "
-            f"low and high hold {LEVEL:.0%} of them, no confidence interval",
-            unit="permutations",
-        )
+    def by_chance(self, ending: str, what: str, drawn: Floats) -> list[Finding]:
+        found = []
+        for kind, (_, measure, _) in enumerate(_KINDS):
+            n, why = self.rows(measure, None)
+            nothing = Finding(
+                measure=f"{measure}_{ending}", value=None, n=n, group=self.group, why=why
+            )
+            if np.isnan(drawn[:, kind]).any():
+                found.append(nothing)
+                continue
+            low, high = np.quantile(drawn[:, kind], [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+            found.append(
+                replace(
+                    nothing,
+                    value=float(drawn[:, kind].mean()),
+                    low=float(low),
+                    high=float(high),
+                    method=f"{self.over}; mean of {len(drawn):,} permutations of {what}; low and "
+                    f"high hold {LEVEL:.0%} of them, no confidence interval",
+                    unit="permutations",
+                    why=None,
+                )
+            )
+        return found
 
     def rows(self, measure: str, name: str | None) -> tuple[int, str]:
         """How many posts a figure rests on, and why there is none where there is none."""

@@ -2,8 +2,8 @@
 
 Now: population → check → a split without leaks → a provider's sample → a filter → a draw →
 simulated volunteers and experts → agreement → gold → a validated recipe → population estimates →
-detectors against people. Every figure is simulated and says so; what is known because it was made up stands beside
-what was found.
+detectors against people. Every figure is simulated and says so; what is known because it was made
+up stands beside what was found.
 """
 
 from __future__ import annotations

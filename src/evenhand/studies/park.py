@@ -75,8 +75,10 @@ _DIFFERENCES = {
     "fned": false_negative_equality_difference,
     "fped": false_positive_equality_difference,
 }
-_SHOWN = ("fpr", "fnr", "fped", "fned", "fped_shuffled", "fned_shuffled")
+_BY_CHANCE = ("shuffled", "swapped")
+_SHOWN = ("fpr", "fnr", *_DIFFERENCES, *(f"{m}_{by}" for m in _DIFFERENCES for by in _BY_CHANCE))
 _DEV, _GENERATED, _HALF = "equal error on dev", "equal error on generated", "one half"
+_GROUPS = ("male", "female")
 _THRESHOLDS = (_DEV, _GENERATED, _HALF)
 _NO_VECTORS = (
     "vectors trained on Wikipedia or Google News are not at hand; give a file of them to the "
@@ -106,7 +108,7 @@ class Sides:
     def labelled(self) -> pl.DataFrame:
         """Which side each scored post is on (columns post, side), and a generated one's tags."""
         posts = self.generated.posts
-        tags = [tag(name, posts) for name in ("template", "frame", "group")]
+        tags = [tag(name, posts) for name in ("template", "frame", "group", "pair")]
         generated = posts.select(pl.col("id").alias("post"), *tags, side=pl.lit("generated"))
         ids = {"dev": self.split.dev or (), "original": self.split.test}
         others = [pl.DataFrame({"post": ids[side], "side": side}) for side in ids]
@@ -119,7 +121,7 @@ class Judged:
 
     model: str
     rows: pl.DataFrame
-    """Columns post, cluster, truth, side; for generated posts also template, frame and group."""
+    """Columns post, cluster, truth, side; for generated posts also template, frame, group, pair."""
     p: Floats
     """One row per run."""
     unit: str
@@ -188,7 +190,7 @@ def reproduce(
         "Table 4: a random split of Waseem's posts, and sentences about men and women",
         _prose(sides),
         found,
-        grids=[_table(found, models), _spread(found, models)],
+        grids=[_table(found, models), _spread(found, models), _pairs(found, models)],
     )
     return Parts("Park et al. 2018", [section], list(_summary(found, models, sides, how)))
 
@@ -252,6 +254,7 @@ def findings_of(judged: Judged, *, seed: int) -> list[Finding]:
             each = (difference(truth, one, groups) for one in flagged)
             found += _range(measure, [one.total for one in each if one], group)
         found.append(_over_runs("threshold", thresholds.tolist(), group))
+    found += _by_pair(judged, seed)
     seconds = Finding(
         measure="seconds",
         value=judged.seconds,
@@ -288,11 +291,28 @@ def _equality(
         Decided.of(rows["truth"].to_numpy(), flagged, rows["group"].to_list()),
         clusters=rows["template"].to_list(),
         frames=rows["frame"].to_list(),
+        pairs=rows["pair"].to_list(),
         unit="templates",
         seed=seed,
         group=group,
     )
     return [f for f in found if f.measure in _SHOWN]
+
+
+def _by_pair(judged: Judged, seed: int) -> list[Finding]:
+    """Both groups' rates and their difference for every pair of terms, at the dev threshold.
+
+    Pairs can pull in different directions, which cancel in the sum over all terms.
+    """
+    rows, p = judged.side("generated")
+    flagged = p >= judged.thresholds[_DEV][:, None]
+    found = []
+    for pair in rows["pair"].unique().sort():
+        mine = rows["pair"] == pair
+        group = _group(judged.model, threshold=_DEV, pair=pair)
+        here = _equality(rows.filter(mine), flagged[:, mine.to_numpy()], seed, group)
+        found += [f for f in here if f.measure in _DIFFERENCES or "group" in f.group]
+    return found
 
 
 def _range(measure: str, values: Sequence[float], group: Mapping[str, str]) -> list[Finding]:
@@ -405,11 +425,31 @@ def _spread(found: Sequence[Finding], models: Sequence[str]) -> Grid:
                         _cell(mine),
                         bracket(mine.low, mine.high) if mine else "",
                         bracket(runs.low, runs.high) if runs else "",
-                        _cell(_same(found, f"{measure}_shuffled", "data", **own)),
+                        *(
+                            _cell(_same(found, f"{measure}_{by}", "data", **own))
+                            for by in _BY_CHANCE
+                        ),
                     ]
                 )
-    headings = ("model", "figure", "threshold", "at", "ours", "95 %", "range of runs", "shuffled")
+    headings = ("model", "figure", "threshold", "at", "ours", "95 %", "range of runs", *_BY_CHANCE)
     return Grid("table_4_spread", "Ours, at three thresholds", headings, rows, words=3)
+
+
+def _pairs(found: Sequence[Finding], models: Sequence[str]) -> Grid:
+    """Rates of both groups by pair of terms."""
+    rows = []
+    for model in models:
+        for pair in sorted({str(f.group["pair"]) for f in found if "pair" in f.group}):
+            own = _group(model, threshold=_DEV, pair=pair)
+            cells = []
+            for rate, measure in (("fnr", "fned"), ("fpr", "fped")):
+                cells += [_cell(_same(found, rate, "data", **own, group=g)) for g in _GROUPS]
+                mine = _same(found, measure, "data", **own)
+                cells += [_cell(mine), bracket(mine.low, mine.high) if mine else ""]
+            rows.append([model, pair, *cells])
+    headings = [h for r in ("N", "P") for h in (f"F{r}R male", "female", f"F{r}ED", "95 %")]
+    title = "Ours by pair of terms, at the threshold of the dev posts"
+    return Grid("table_4_pairs", title, ("model", "pair", *headings), rows, words=2)
 
 
 def _cell(finding: Finding | None) -> str:
@@ -429,8 +469,11 @@ def _prose(sides: Sides) -> list[str]:
         f"{posts.height:,} sentences, half of them abusive, from {templates} templates and {terms} "
         f"terms of men and women, the same for each; ours, not the paper's 1,152.",
         "FPED and FNED are sums over the two groups. Their intervals resample templates, so they "
-        "speak of sentences like these; `shuffled` is what chance alone gives. A detector that "
-        "says the same of every post has both at 0: read them beside AUC.",
+        "speak of sentences like these; `shuffled` is what chance alone gives, `swapped` what "
+        "unlike treatment of single terms gives without regard to gender. A detector that says "
+        "the same of every post has both at 0: read them beside AUC.",
+        "Pairs of terms can pull in different directions, which cancel in FPED and FNED: rates by "
+        "pair stand beside them. Other terms would give other sums.",
     ]
 
 
@@ -450,5 +493,22 @@ def _summary(
             paper = f" (paper {_cell(printed)})" if printed else ""
             words.append(f"{heading} {_cell(_ours(found, measure, on, model))}{paper}")
         yield f"{model}, random vectors, mean of {sides.runs}: {', '.join(words)}."
+        yield _directions(found, model)
     yield "A detector that says the same of every post has FNED and FPED 0, and AUC one half."
     yield "fastText and word2vec vectors, and table 5 (abt), are not to be had here."
+
+
+def _directions(found: Sequence[Finding], model: str) -> str:
+    """In how many pairs a woman's neutral sentences are flagged more often, and the widest gap."""
+    gaps = {}
+    for pair in {str(f.group["pair"]) for f in found if "pair" in f.group}:
+        own = _group(model, threshold=_DEV, pair=pair)
+        male, female = (_same(found, "fpr", "data", **own, group=name) for name in _GROUPS)
+        if male and female and male.value is not None and female.value is not None:
+            gaps[pair] = female.value - male.value
+    more = sum(gap > 0 for gap in gaps.values())
+    widest = max(sorted(gaps), key=lambda pair: abs(gaps[pair]))
+    return (
+        f"{model}: neutral sentences about women are flagged more often in {more} of {len(gaps)} "
+        f"pairs; the widest gap in FPR is that of {widest}, {number(gaps[widest])}."
+    )
