@@ -126,6 +126,25 @@ MEASURES: dict[str, str] = {
     "difference_from_paper": "Our figure minus the one a paper prints, which is taken as exact.",
     "seconds": "Time taken, by the wall clock.",
     "chosen": "Folds in which the dev split chose these options.",
+    # Groups
+    "fpr": "False-positive rate: share of negative posts that are flagged, overall or of a group.",
+    "fnr": "False-negative rate: share of positive posts that are not flagged, overall or of a"
+    " group.",
+    "fped": "False-positive equality difference: sum over groups of |FPR − FPR of the group|.",
+    "fned": "False-negative equality difference: sum over groups of |FNR − FNR of the group|.",
+    "fped_mean": "The same as FPED, the mean over groups.",
+    "fned_mean": "The same as FNED, the mean over groups.",
+    "fped_max": "The same as FPED, the largest over groups.",
+    "fned_max": "The same as FNED, the largest over groups.",
+    "fped_shuffled": "FPED when groups are shuffled within sentence frames: what chance alone"
+    " gives.",
+    "fned_shuffled": "FNED when groups are shuffled within sentence frames: what chance alone"
+    " gives.",
+    "fped_swapped": "FPED when the terms of each pair change places in all sentences at once: what"
+    " unlike treatment of single terms gives.",
+    "fned_swapped": "FNED when the terms of each pair change places in all sentences at once: what"
+    " unlike treatment of single terms gives.",
+    "threshold": "The threshold used: mean over runs, with their range.",
     # The installation
     "components": "Registered components of a kind.",
     "installed": "Whether a corpus's files are in the data folder (1) or not (0).",

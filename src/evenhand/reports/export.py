@@ -22,7 +22,7 @@ from evenhand.reports.numbers import count, interval_text, value_text
 from evenhand.reports.wording import group_text, interval_heading, note, printable, usual_level
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
-_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d+)?|\.\d+)")
 _LATEX = {
     "\\": r"\textbackslash{}",
     "{": r"\{",

@@ -6,13 +6,14 @@ from collections.abc import Callable, Sequence
 
 from evenhand.core.errors import UnknownComponent
 from evenhand.core.provenance import Run
-from evenhand.studies import arango, delisle
+from evenhand.studies import arango, delisle, park
 from evenhand.studies.parts import How, Parts
 
 Study = Callable[[Run, list[str], How], Parts]
 _PAPERS: dict[str, tuple[Study, Sequence[str]]] = {
     arango.PAPER: (arango.reproduce, arango.TABLES),
     delisle.PAPER: (lambda run, tables, how: delisle.reproduce(run, tables), delisle.TABLES),
+    park.PAPER: (park.reproduce, park.TABLES),
 }
 
 

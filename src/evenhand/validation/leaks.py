@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import polars as pl
@@ -19,6 +19,8 @@ from evenhand.core.errors import BadInput
 from evenhand.validation.plan import Plan, Task, make_plan
 from evenhand.validation.run import Outcome, Setting, cross_validate
 from evenhand.validation.selection import OnTest, candidates
+
+Ids = TypeVar("Ids", pl.Series, pl.Expr)
 
 LEAKS = ("features", "oversample", "select-on-test")
 
@@ -101,6 +103,6 @@ COPY = "#copy"
 """Stands before the number of a copy in its id."""
 
 
-def original(ids: pl.Series) -> pl.Series:
+def original(ids: Ids) -> Ids:
     """The ids of the posts that these are copies of, or their own."""
     return ids.str.replace(rf"{COPY}\d+$", "")

@@ -129,14 +129,15 @@ def _stated(plan: Plan, rows: pl.DataFrame) -> Codes | None:
 def copy_lookup(plan: Plan, outcome: Outcome) -> Codes:
     """With copies on both sides: a post whose copy is in training gets its class, others the rest.
 
-    The paper's look-up: no mistake about a post that was found, the commonest class for all others.
+    The paper's look-up: no mistake about a post that was found; for all others the class that was
+    commonest before posts were copied.
     """
     rows = outcome.rows
+    rest = _majority(plan.task.codes.filter(original(pl.col("post")) == pl.col("post")))
     predicted = np.empty(rows.height, dtype=np.int64)
     ids = original(rows["post"])
     for number, split in enumerate(plan.splits, start=1):
         known = set(original(pl.Series(split.train, dtype=pl.String)))
-        rest = _majority(plan.task.codes.join(pl.DataFrame({"post": split.train}), on="post"))
         mine = (rows["fold"] == number).to_numpy()
         found = np.array([post in known for post in ids.filter(pl.Series(mine))], dtype=bool)
         predicted[mine] = np.where(found, rows["truth"].to_numpy()[mine], rest)
