@@ -19,6 +19,8 @@ from evenhand.models.protocol import Trained
 from evenhand.models.saving import load, save
 from evenhand.models.seen import trained_on
 from evenhand.models.training import for_corpus
+from evenhand.validation.plan import make_plan, make_task
+from evenhand.validation.run import Setting, cross_validate
 from factories import make_corpus
 
 NAMES = registry.names("recipes")
@@ -177,6 +179,24 @@ def test_a_detector_knows_its_training_posts_and_no_others(name):
     fresh = pl.DataFrame({"id": ["new"], "source": ["made up"], "text": ["never seen before"]})
     known = trained_on(fitted(name), pl.concat([TRAIN.select(fresh.columns), fresh]))
     assert known == TRAIN["id"].to_list()
+
+
+def test_under_a_protocol_a_detector_never_saw_a_test_row(name):
+    """Spied on: what ``fit`` was handed, and what the detector says it has seen."""
+    spied = []
+
+    class Spied:
+        def fit(self, posts, gold, *, seed):
+            detector = named(name).fit(posts, gold, seed=seed)
+            spied.append((set(posts["id"]), set(gold["post"]), detector))
+            return detector
+
+    plan = make_plan("kfold:2", make_task(CORPUS), seed=1)
+    cross_validate(Spied(), plan, Setting())
+    for (posts, gold, detector), split in zip(spied, plan.splits, strict=True):
+        assert posts == gold == set(split.train)
+        tests = plan.task.part(split.test)
+        assert trained_on(detector, tests) == []
 
 
 def test_one_class_only_says_what_to_change(name):

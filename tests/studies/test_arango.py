@@ -153,7 +153,7 @@ def test_grids_are_written_as_csv_and_latex(made, tmp_path):
     names = {path.name for path in (tmp_path / "out").iterdir()}
     assert {f"table_{table}.{kind}" for table in "123456" for kind in ("csv", "tex")} <= names
     text = (tmp_path / "out" / "table_2.csv").read_text()
-    assert "agrawal,macro,.780,.817,.796" in text
+    assert '"agrawal, macro",.796,' in text
     assert "booktabs" in (tmp_path / "out" / "table_2.tex").read_text()
 
 

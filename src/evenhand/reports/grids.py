@@ -45,7 +45,8 @@ def print_grid(grid: Grid, *, console: Console) -> None:
     console.print(Text(printable(grid.title), style="bold"))
     every = range(len(grid.headings))
     table = _table(grid, every)
-    if grid.narrow and console.measure(table).maximum > console.width:
+    unbounded = console.options.update(max_width=10_000)
+    if grid.narrow and console.measure(table, options=unbounded).maximum > console.width:
         table = _table(grid, grid.narrow)
     console.print(table)
 

@@ -172,13 +172,22 @@ def _section(section: Section, index: int, explained: set[str]) -> str:
             grid_html(grid, f"{name}-grid-{number}")
             for number, grid in enumerate(section.grids, start=1)
         ),
-        tables(section.findings, name),
+        _findings(section, name),
         f'<div class="figures">{drawn}</div>' if drawn else "",
         glossary(section.findings, explained),
         cases(section.cases),
         "</section>",
     ]
     return "\n".join(filter(None, parts))
+
+
+def _findings(section: Section, name: str) -> str:
+    """The findings; behind a click where a grid shows the main ones."""
+    shown = tables(section.findings, name)
+    if not (section.grids and shown):
+        return shown
+    words = f"All {count(len(section.findings))} findings of this section"
+    return f"<details><summary>{words}</summary>\n{shown}</details>"
 
 
 def _figure(figure: Figure) -> str:
