@@ -21,10 +21,9 @@ from evenhand.core.records import Finding
 from evenhand.core.streams import stream
 from evenhand.stats._ranking import FIGURES, Ranked, rank
 from evenhand.stats.classification import Codes, Floats, all_figures, macro_f1
-from evenhand.stats.intervals import LEVEL, RESAMPLES
+from evenhand.stats.intervals import LEVEL, RESAMPLES, resampled_sums
 
 _ENOUGH = 0.95
-_AT_ONCE = 4_000_000
 _AUC = FIGURES.index("auc")
 _METHODS = {
     "macro": "unweighted mean over classes",
@@ -131,13 +130,7 @@ def _drawn(
     """Figures of resamples of clusters; empty where there are fewer than two."""
     if len(cells) < 2 or not resamples:
         return {}
-    kinds, many = np.unique(cells, axis=0, return_counts=True)
-    parts = []
-    block = max(1, _AT_ONCE // len(kinds))
-    for start in range(0, resamples, block):
-        size = min(block, resamples - start)
-        times = rng.multinomial(len(cells), many / many.sum(), size=size)
-        parts.append(statistics(times @ kinds))
+    parts = [statistics(sums) for sums in resampled_sums(cells, rng, resamples)]
     return {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
 
 

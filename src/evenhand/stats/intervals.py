@@ -7,7 +7,7 @@ each *kind* of cluster comes up is the same distribution at a fraction of the co
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,17 +58,23 @@ def cluster_bootstrap(
     """
     if len(contributions) < 2:
         return None
-    kinds, counts = np.unique(contributions, axis=0, return_counts=True)
-    figures = []
-    block = max(1, _AT_ONCE // len(kinds))
-    for start in range(0, resamples, block):
-        size = min(block, resamples - start)
-        drawn = rng.multinomial(len(contributions), counts / counts.sum(), size=size)
-        figures.append(statistic(drawn @ kinds))
-    values = np.concatenate(figures)
+    sums = resampled_sums(contributions, rng, resamples)
+    values = np.concatenate([statistic(block) for block in sums])
     values = values[np.isfinite(values)]
     if len(values) < 0.95 * resamples:
         return None
     tail = (1 - level) / 2
     low, high = np.quantile(values, [tail, 1 - tail])
     return float(low), float(high)
+
+
+def resampled_sums(
+    contributions: Floats, rng: np.random.Generator, resamples: int
+) -> Iterator[Floats]:
+    """Sums of contributions over resamples of the clusters, block by block to bound memory."""
+    kinds, counts = np.unique(contributions, axis=0, return_counts=True)
+    block = max(1, _AT_ONCE // len(kinds))
+    for start in range(0, resamples, block):
+        size = min(block, resamples - start)
+        drawn = rng.multinomial(len(contributions), counts / counts.sum(), size=size)
+        yield drawn @ kinds

@@ -25,19 +25,23 @@ from evenhand.data.reshape import add, as_rows, cap
 from evenhand.models.find import recipe as find_recipe
 from evenhand.models.training import for_corpus
 from evenhand.reports import Grid, Section
-from evenhand.reports.numbers import bracket, number
+from evenhand.studies.arango_directions import directions, figure_of
+from evenhand.studies.arango_rows import (
+    HEADINGS,
+    constant_rows,
+    counts_grid,
+    differences,
+    method_rows,
+    published,
+)
 from evenhand.studies.arango_tables import (
     AGRAWAL,
     BADJATIYA,
     CAPPED,
     EXTENDED,
-    MACRO,
     METHODS,
     PARTITION_COUNTS,
-    PRINTED,
-    ROWS,
     TITLES,
-    WEIGHTED,
 )
 from evenhand.studies.parts import How, Parts
 from evenhand.validation.beside import same_counts
@@ -56,11 +60,6 @@ PAPER = "arango"
 TABLES = tuple(TITLES)
 _LABELS = ("none", "racism", "sexism")
 _TEST = "transfer:hateval@train"
-_MEASURES = ("precision", "recall", "f1")
-_HEADINGS = (
-    "row", "paper F1", "F1", "95 % interval", "F1 − paper", "paper P", "paper R", "P", "R",
-    "mean of folds",
-)  # fmt: skip
 _QUICK_EPOCHS = 3
 _LEAKS = {BADJATIYA: "features", AGRAWAL: "oversample"}
 
@@ -134,9 +133,9 @@ def reproduce(run: Run, wanted: Sequence[str], how: How) -> Parts:
     for table in dict.fromkeys(wanted):
         sections += _BY_TABLE[table](study)
         run.findings += [f for s in sections for f in s.findings if f not in run.findings]
-    directions = _directions(run.findings)
-    if directions is not None:
-        sections.append(directions)
+    compared = directions(run.findings)
+    if compared is not None:
+        sections.append(compared)
     return Parts("Arango et al. 2019", sections, _summary(run.findings, how))
 
 
@@ -344,9 +343,9 @@ def _section(
         group = {"table": table, "method": method}
         ours = main_findings([result.outcome], seed=seed, group=group)
         means = fold_findings(result.outcome, group=group)
-        printed = _published(table, method)
-        differences = _differences(ours, printed)
-        found += [*printed, *ours, *means, *differences, *result.extra]
+        printed = published(table, method)
+        gaps = differences(ours, printed)
+        found += [*printed, *ours, *means, *gaps, *result.extra]
         found.append(
             Finding(
                 measure="seconds",
@@ -358,242 +357,24 @@ def _section(
                 why="a point: no interval",
             )
         )
-        rows += _rows(method, printed, ours, means)
+        rows += method_rows(method, printed, ours, means)
     first = next(iter(results.values()))
     constants = [
         replace(f, group={"table": table, **f.group})
         for f in baseline_findings(first.plan, first.outcome, seed=seed)
     ]
     looked_up = [f for result in results.values() for f in result.extra]
-    rows += _constants([*extra, *looked_up, *constants])
-    grids = [_counts_grid(table, extra)] if any(f.measure == "posts" for f in extra) else []
+    rows += constant_rows([*extra, *looked_up, *constants])
+    grids = [counts_grid(table, extra)] if any(f.measure == "posts" for f in extra) else []
     grid = Grid(
         name=f"table_{table.replace(', ', '_').replace(' ', '_').replace('–', '_')}".lower(),
         title="The paper and ours",
-        headings=_HEADINGS,
+        headings=HEADINGS,
         rows=rows,
         narrow=range(5),
     )
     title = TITLES.get(table, f"Table {table}")
     return Section(title, prose, [*found, *constants, *extra], grids=[grid, *grids])
-
-
-def _counts_grid(table: str, found: Sequence[Finding]) -> Grid:
-    """Posts as counted here beside those the paper states."""
-    counts = [f for f in found if f.measure == "posts"]
-    rows = []
-    for ours in (f for f in counts if f.origin == "data"):
-        [printed] = [f for f in counts if f.origin == "published" and f.group == ours.group]
-        words = [str(v) for k, v in ours.group.items() if k not in ("table", "label")]
-        label = str(ours.group.get("label", "all"))
-        rows.append([*words, label, *(f"{int(f.value or 0):,}" for f in (printed, ours))])
-    return Grid(
-        name=f"table_{table}_posts",
-        title=f"Posts behind table {table}",
-        headings=("set", "label", "paper", "ours"),
-        rows=rows,
-        words=2,
-    )
-
-
-def _published(table: str, method: str) -> list[Finding]:
-    found = []
-    for row, values in PRINTED.get(table, {}).get(method, {}).items():
-        for measure, value in zip(_MEASURES, values, strict=True):
-            average = row in (WEIGHTED, MACRO)
-            name = f"{row}_{measure}" if average else measure
-            group = {"table": table, "method": method} | ({} if average else {"label": row})
-            n = ROWS.get(table, 0)
-            found.append(
-                Finding(
-                    measure=name,
-                    value=round(value / 100, 4),
-                    n=n,
-                    group=group,
-                    method="as printed" + ("; the paper calls it micro" if row == WEIGHTED else ""),
-                    origin="published",
-                    why="no interval printed" if n else "neither n nor an interval printed",
-                )
-            )
-    return found
-
-
-def _differences(ours: Sequence[Finding], printed: Sequence[Finding]) -> list[Finding]:
-    """Ours minus the paper's, with our interval moved along."""
-    found = []
-    for theirs in printed:
-        mine = _same(ours, theirs.measure, theirs.group)
-        group = {**theirs.group, "of": theirs.measure}
-        if mine is None or mine.value is None or theirs.value is None:
-            why = "no such figure here"
-            found.append(
-                Finding(measure="difference_from_paper", value=None, n=0, group=group, why=why)
-            )
-            continue
-        found.append(
-            Finding(
-                measure="difference_from_paper",
-                value=mine.value - theirs.value,
-                n=mine.n,
-                low=None if mine.low is None else mine.low - theirs.value,
-                high=None if mine.high is None else mine.high - theirs.value,
-                level=mine.level,
-                group=group,
-                method="ours minus the printed figure, which is taken as exact",
-                unit=mine.unit,
-                why=mine.why,
-            )
-        )
-    return found
-
-
-def _same(found: Sequence[Finding], measure: str, group: Mapping[str, Any]) -> Finding | None:
-    wanted = (f for f in found if f.measure == measure and dict(f.group) == dict(group))
-    return next(wanted, None)
-
-
-def _rows(
-    method: str, printed: Sequence[Finding], ours: Sequence[Finding], means: Sequence[Finding]
-) -> list[list[str]]:
-    """The lines of a grid for one method."""
-    labels = list(dict.fromkeys(str(f.group["label"]) for f in ours if "label" in f.group))
-    rows = []
-    for row in [*labels, WEIGHTED, MACRO]:
-        average = row in (WEIGHTED, MACRO)
-        group = dict(ours[0].group) | ({} if average else {"label": row})
-        names = [f"{row}_{m}" if average else m for m in _MEASURES]
-        theirs = [_same(printed, name, group) for name in names]
-        mine = [_same(ours, name, group) for name in names]
-        mean = _same(means, names[2], {**group, "average": "fold"})
-        a, b = theirs[2], mine[2]
-        both = a is not None and b is not None and a.value is not None and b.value is not None
-        name = f"{row} (“micro”)" if row == WEIGHTED and a is not None else row
-        shown = [
-            number(a.value) if a else "",
-            number(b.value) if b else "",
-            bracket(b.low, b.high) if b else "",
-            _signed(b.value - a.value) if both else "",  # type: ignore[union-attr,operator]
-        ]
-        others = [number(f.value) if f else "" for f in (*theirs[:2], *mine[:2], mean)]
-        rows.append([f"{method}, {name}", *shown, *others])
-    for name, measure in (("accuracy (micro)", "micro_f1"), ("AUC of hateful", "auc")):
-        f = _same(ours, measure, {k: v for k, v in ours[0].group.items() if k != "label"})
-        if f is not None and f.value is not None:
-            rows.append(_line(f"{method}, {name}", f))
-    return rows
-
-
-def _line(name: str, finding: Finding) -> list[str]:
-    """A line of a grid with a figure of ours only."""
-    shown = [number(finding.value), bracket(finding.low, finding.high)]
-    return [name, "", *shown, *[""] * (len(_HEADINGS) - 4)]
-
-
-def _signed(value: float) -> str:
-    return ("+" if value >= 0 else "") + number(value)
-
-
-def _constants(found: Sequence[Finding]) -> list[list[str]]:
-    """The lines of a grid for constants and look-ups: macro-F1 and F1 of hateful posts."""
-    rows = []
-    for f in found:
-        if "baseline" not in f.group:
-            continue
-        hateful = f.measure == "f1"
-        if f.value is None or not (hateful or f.measure == "macro_f1"):
-            continue
-        row = "hateful" if hateful else MACRO
-        who = [
-            str(f.group[k]) for k in ("method", "baseline", "form", "test_share") if k in f.group
-        ]
-        rows.append(_line(f"{', '.join(who)}, {row}", f))
-    return rows
-
-
-@dataclass(frozen=True)
-class Direction:
-    """A comparison that the paper's tables make."""
-
-    words: str
-    first: tuple[str, str, str]
-    """Table, method and measure (f1 is that of hateful posts)."""
-    second: tuple[str, str, str]
-
-
-_STEPS = (
-    ("the leak lifts macro-F1", "1", "2", "macro_f1"),
-    ("10-fold above another corpus", "2", "3", "macro_f1"),
-    ("10-fold above unseen authors", "2", "4", "macro_f1"),
-    ("more authors lift unseen authors", "5", "4", "macro_f1"),
-    ("more authors lift another corpus, macro-F1", "6", "3", "macro_f1"),
-    ("more authors lift another corpus, F1 of hateful", "6", "3", "f1"),
-    ("more authors lift another corpus, AUC (not in the paper)", "6", "3", "auc"),
-)
-"""What the paper says of both methods: words, the table that is above, the other, the measure."""
-_RANKS = (
-    ("1", AGRAWAL, BADJATIYA),
-    ("2", AGRAWAL, BADJATIYA),
-    ("4", BADJATIYA, AGRAWAL),
-    ("5", BADJATIYA, AGRAWAL),
-    ("6", AGRAWAL, BADJATIYA),
-)
-"""Which method is above the other in a table; in table 3 they are level."""
-
-
-def _pairs() -> list[Direction]:
-    steps = [
-        Direction(f"{method}: {words}", (first, method, measure), (second, method, measure))
-        for method in METHODS
-        for words, first, second, measure in _STEPS
-    ]
-    ranks = [
-        Direction(f"table {table}: {a} above {b}", (table, a, "macro_f1"), (table, b, "macro_f1"))
-        for table, a, b in _RANKS
-    ]
-    return steps + ranks
-
-
-def _directions(found: Sequence[Finding]) -> Section | None:
-    """Every comparison for which both tables were run."""
-    rows = []
-    for pair in _pairs():
-        ours = [_figure(found, side, "data") for side in (pair.first, pair.second)]
-        if ours[0] is None or ours[1] is None:
-            continue
-        theirs = [_figure(found, side, "published") for side in (pair.first, pair.second)]
-        there = "yes" if ours[0] > ours[1] else "no"
-        rows.append(
-            [
-                pair.words,
-                *(number(value) if value is not None else "" for value in theirs),
-                *(number(value) for value in ours),
-                _signed(ours[0] - ours[1]),
-                there,
-            ]
-        )
-    if not rows:
-        return None
-    grid = Grid(
-        name="directions",
-        title="Directions: is the first figure above the second?",
-        headings=("comparison", "paper 1st", "2nd", "ours 1st", "2nd", "1st − 2nd", "there"),
-        rows=rows,
-        narrow=(0, 3, 4, 6),
-    )
-    return Section("Directions", ["Figures are those of the tables above."], grids=[grid])
-
-
-def _figure(found: Sequence[Finding], side: tuple[str, str, str], origin: str) -> float | None:
-    table, method, measure = side
-    group: dict[str, Any] = {"table": table, "method": method}
-    if measure == "f1":
-        group["label"] = "hateful"
-    same = (
-        f.value
-        for f in found
-        if f.measure == measure and f.origin == origin and dict(f.group) == group
-    )
-    return next(same, None)
 
 
 def _summary(found: Sequence[Finding], how: How) -> list[str]:
@@ -606,8 +387,8 @@ def _summary(found: Sequence[Finding], how: How) -> list[str]:
         )
     for table in TABLES:
         for method in METHODS:
-            ours = _figure(found, (table, method, "macro_f1"), "data")
-            theirs = _figure(found, (table, method, "macro_f1"), "published")
+            ours = figure_of(found, (table, method, "macro_f1"), "data")
+            theirs = figure_of(found, (table, method, "macro_f1"), "published")
             if ours is not None and theirs is not None:
                 lines.append(
                     f"Table {table}, {method}: macro-F1 {ours:.3f}, paper {theirs:.3f} "
