@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
+import time
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -132,3 +135,33 @@ def test_one_class_one_author_and_no_authors(home):
     assert done.returncode == 2
     assert "no post has this label" in done.stderr
     assert not (home / "wrong").exists()
+
+
+@pytest.mark.slow
+def test_a_killed_training_goes_on_and_ends_in_the_same_bits(home):
+    words = ["agrawal:epochs=60,batch=16", "--data", "posts.csv", *HATEFUL]
+    command = [sys.executable, "-m", "evenhand", "train", *words, "--save", "killed"]
+    checkpoints = home / ".killed.checkpoints"
+    with subprocess.Popen(command, cwd=home, stderr=subprocess.PIPE) as running:
+        while not list(checkpoints.glob("*.npz")) and running.poll() is None:
+            time.sleep(0.02)
+        assert running.poll() is None, "it was done before it could be killed"
+        running.send_signal(signal.SIGKILL)
+    assert not (home / "killed").exists()
+    assert list(checkpoints.glob("*.npz"))
+    resumed = evenhand(home, "train", *words, "--save", "killed", "--resume")
+    whole = evenhand(home, "train", *words, "--save", "whole")
+    assert (resumed.returncode, whole.returncode) == (0, 0), resumed.stderr + whole.stderr
+    texts = ["tea w1 w2", "fool w3", "", "vermin"]
+    assert np.array_equal(load(home / "killed").score(texts), load(home / "whole").score(texts))
+    assert not checkpoints.exists()
+
+
+def test_a_ragged_vectors_file_is_refused_and_nothing_is_saved(home):
+    (home / "ragged.txt").write_text("tea 0.1 0.2\nfool 0.3\n")
+    words = ["agrawal:vectors=ragged.txt,embedding=2", "--data", "posts.csv", *HATEFUL]
+    done = evenhand(home, "train", *words, "--save", "ragged")
+    assert done.returncode == 2
+    assert "ragged.txt line 2" in done.stderr
+    assert not (home / "ragged").exists()
+    assert not (home / ".ragged.checkpoints").exists()

@@ -126,6 +126,18 @@ def test_transfer_leaves_out_copies_of_test_posts_and_takes_a_published_split(tm
     assert len(everything.splits[0].train) == 120
 
 
+def test_transfer_needs_the_same_classes_and_maps_hateful_to_hateful(tmp_path):
+    rows = [{"id": f"o{n}", "label": "sexism" if n % 2 else "none"} for n in range(8)]
+    other = make_corpus(rows, hateful=())
+    write_folder(other, tmp_path / "other")
+    three = make_task(written(), classes=("none", "racism", "sexism"))
+    with pytest.raises(BadInput, match="has the labels none, sexism, not racism. Leave out"):
+        make_plan(f"transfer:{tmp_path / 'other'}", three)
+    plan = make_plan(f"transfer:{tmp_path / 'other'}", TASK)
+    assert plan.test.hateful == ("racism", "sexism")  # the other declares none of its own
+    assert plan.test.codes["code"].sum() == 4
+
+
 def test_classes_are_named_and_others_left_out():
     task = make_task(written(), classes=("none", "sexism"))
     assert task.names == ("none", "sexism")

@@ -68,7 +68,8 @@ def finish(
         for grid in section.grids:
             print_grid(grid, console=console)
             console.print()
-        if section.findings and not brief:
+        # What a grid shows is not shown twice; --out and --json have every finding.
+        if section.findings and not section.grids and not brief:
             print_findings(section.findings, console=console, title=section.title)
             console.print()
     for sentence in summary:

@@ -39,4 +39,4 @@ def reproduce(
             step=step,
         )
         parts = reproduce_tables(run, paper, tables or (), how)
-    finish(run, as_json=as_json, out=out, parts=parts, brief=any(s.grids for s in parts.sections))
+    finish(run, as_json=as_json, out=out, parts=parts)

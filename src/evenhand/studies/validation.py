@@ -21,7 +21,8 @@ from evenhand.data.reshape import add, cap
 from evenhand.models.find import recipe as find_recipe
 from evenhand.models.options import choices
 from evenhand.models.training import for_corpus
-from evenhand.reports import Figure, Section, bars
+from evenhand.reports import Figure, Grid, Section, bars
+from evenhand.reports.numbers import bracket, number
 from evenhand.studies.parts import Parts, Step, silent
 from evenhand.validation.beside import same_counts
 from evenhand.validation.figures import (
@@ -132,6 +133,8 @@ def validate(run: Run, corpus: Corpus, recipe_name: str, asked: Asked) -> Parts:
         if s.findings
     ]
     run.findings += [finding for section in sections for finding in section.findings]
+    beside = beside_grid(run.findings, recipe_name)
+    sections = [replace(s, grids=[beside]) if s.title == "Beside it" else s for s in sections]
     return Parts(
         f"Validation of {recipe_name} on {corpus.name}",
         sections,
@@ -268,6 +271,46 @@ def _second(case: Case, outcomes: Sequence[Outcome]) -> list[Finding]:
     return [*found, compared(outcomes, theirs, seed=case.run.seed, group=group)]
 
 
+_BESIDE_COLUMNS = {
+    "macro-F1": ("macro_f1", {}),
+    "F1 of hateful": ("f1", {"label": HATEFUL}),
+    "weighted F1": ("weighted_f1", {}),
+    "accuracy": ("micro_f1", {}),
+    "AUC": ("auc", {}),
+}
+
+
+def beside_grid(findings: Sequence[Finding], name: str) -> Grid:
+    """The recipe and everything it stands beside, a line each."""
+    lines: dict[str, dict[str, str | int]] = {name: {}}
+    for finding in findings:
+        keys = set(finding.group) - {"label"}
+        if keys in ({"baseline"}, {"leak"}, {"recipe"}):
+            [key] = keys
+            words = f"leak: {finding.group[key]}" if key == "leak" else str(finding.group[key])
+            lines.setdefault(words, {key: finding.group[key]})
+    rows = []
+    for words, group in lines.items():
+        found = {
+            heading: next(
+                (f for f in findings if f.measure == measure and f.group == {**group, **more}), None
+            )
+            for heading, (measure, more) in _BESIDE_COLUMNS.items()
+        }
+        main = found["macro-F1"]
+        cells = [number(f.value) if f is not None else "" for f in found.values()]
+        interval = bracket(main.low, main.high) if main is not None else ""
+        rows.append([words, cells[0], interval, *cells[1:]])
+    headings = list(_BESIDE_COLUMNS)
+    return Grid(
+        name="beside",
+        title="What it stands beside",
+        headings=("", headings[0], "95 % interval", *headings[1:]),
+        rows=rows,
+        narrow=(0, 1, 2, 3),
+    )
+
+
 def _left_out(task: Task) -> list[Finding]:
     codes = task.codes["code"].to_numpy()
     found = [
@@ -316,11 +359,18 @@ _LEAKS = [
 
 def _promises(plan: Plan) -> list[str]:
     test = plan.test.corpus.name
-    where = "" if plan.test is plan.task else f", tested on {test}"
-    return [
+    apart = plan.test is not plan.task
+    where = f", tested on {test}" if apart else ""
+    lines = [
         f"{plan.protocol}: {len(plan.splits)} split{'s' if len(plan.splits) > 1 else ''}{where}; "
         f"{plan.splits[0].rule}."
     ]
+    if not plan.task.classes:
+        lines.append(
+            f"As hateful count {', '.join(plan.task.hateful)}"
+            + (f"; in {test}: {', '.join(plan.test.hateful)}." if apart else ".")
+        )
+    return lines
 
 
 def _figure(findings: Sequence[Finding]) -> Figure:

@@ -18,7 +18,9 @@ from numpy.typing import NDArray
 
 from evenhand.core.errors import BadInput, NotEnoughData
 from evenhand.core.records import Finding, Split
+from evenhand.data.corpus import Corpus
 from evenhand.data.find import find
+from evenhand.data.labels import published_labels
 from evenhand.data.reshape import arango_partitions
 from evenhand.data.splits import Likeness, overlap, ties, verify
 from evenhand.data.splits import holdout as deal_holdout
@@ -86,7 +88,9 @@ def transfer(task: Task, setting: Setting) -> Plan:
             found = ", ".join(known.drop_nulls().unique().sort()) or "none"
             raise BadInput(f"transfer: {name} has no split {split!r}; found {found}")
         corpus = replace(corpus, posts=corpus.posts.filter(known == split))
-    test = make_task(corpus, classes=task.classes)
+    _expect_labels(task, corpus)
+    hateful = corpus.hateful or task.hateful
+    test = make_task(corpus, hateful=hateful, classes=task.classes)
     none = np.zeros(task.corpus.posts.height, dtype=np.bool_)
     out = overlap(task.corpus, test.corpus) if "duplicate" in keep else none
     ids = task.corpus.posts["id"]
@@ -104,6 +108,20 @@ def transfer(task: Task, setting: Setting) -> Plan:
         keep=keep,
         facts=_left_out([int(out.sum())], ids.filter(pl.Series(out)).to_list(), task),
     )
+
+
+def _expect_labels(task: Task, corpus: Corpus) -> None:
+    """Refuse classes that the corpus to test on does not have."""
+    if not task.classes or corpus.gold is None:
+        return
+    labels = published_labels(corpus.gold, corpus.question)
+    missing = [name for name in task.classes if name not in labels]
+    if missing:
+        raise BadInput(
+            f"transfer: {corpus.name} has the labels {', '.join(labels)}, not "
+            f"{', '.join(missing)}. Leave out --classes to tell hateful posts from others, or "
+            "rename labels in a file of your own with --label-map"
+        )
 
 
 def _whole(argument: str, name: str, default: int) -> int:

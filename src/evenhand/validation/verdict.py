@@ -48,11 +48,12 @@ def _find(
     return next(wanted, None)
 
 
-def _figure(finding: Finding) -> str:
-    text = f"{finding.value:.3f}"
+def _figure(finding: Finding, sign: str = "") -> str:
+    """A figure with its interval; ``sign`` is + where both signs are to be shown."""
+    text = f"{finding.value:{sign}.3f}"
     if finding.low is not None and finding.high is not None:
-        text += f" [{finding.low:.3f}, {finding.high:.3f}]"
-    return text
+        text += f" [{finding.low:{sign}.3f}, {finding.high:{sign}.3f}]"
+    return text.replace("-", "−")
 
 
 def _promise(plan: Plan) -> str:
@@ -83,22 +84,17 @@ def _against_baselines(findings: Sequence[Finding], main: Finding) -> list[str]:
 
 
 def _fall(beside: Finding, drop: Finding) -> str:
-    interval = (
-        f" [{drop.low:.3f}, {drop.high:.3f}]"
-        if drop.low is not None and drop.high is not None
-        else ""
-    )
     shown = drop.high is not None and drop.high < 0
     meaning = _CANNOT if shown else "No fall is shown when authors are kept apart."
     return (
         f"A random split with the same class counts gives {_figure(beside)}, a difference of "
-        f"{drop.value:+.3f}{interval}. {meaning}"
+        f"{_figure(drop, '+')}. {meaning}"
     )
 
 
 def _leak(finding: Finding) -> str:
     return (
-        f"With the leak {finding.group['leak']!r} the figure moves by {_signed(finding)}: "
+        f"With the leak {finding.group['leak']!r} the figure moves by {_figure(finding, '+')}: "
         "it is a measure of the leak, not of the detector."
     )
 
@@ -111,11 +107,4 @@ def _paired(finding: Finding, name: str) -> str:
         words = f"{name} is worse than {other}"
     else:
         words = f"{name} and {other} are level"
-    return f"{words} on the same folds: difference in macro-F1 {_signed(finding)}."
-
-
-def _signed(finding: Finding) -> str:
-    text = f"{finding.value:+.3f}"
-    if finding.low is not None and finding.high is not None:
-        text += f" [{finding.low:+.3f}, {finding.high:+.3f}]"
-    return text
+    return f"{words} on the same folds: difference in macro-F1 {_figure(finding, '+')}."
