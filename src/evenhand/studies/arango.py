@@ -389,10 +389,11 @@ def _summary(found: Sequence[Finding], how: How) -> list[str]:
         for method in METHODS:
             ours = figure_of(found, (table, method, "macro_f1"), "data")
             theirs = figure_of(found, (table, method, "macro_f1"), "published")
-            if ours is not None and theirs is not None:
+            if ours and theirs and ours.value is not None and theirs.value is not None:
+                gap = f"{ours.value - theirs.value:+.3f}".replace("-", "−")
                 lines.append(
-                    f"Table {table}, {method}: macro-F1 {ours:.3f}, paper {theirs:.3f} "
-                    f"({ours - theirs:+.3f})."
+                    f"Table {table}, {method}: macro-F1 {ours.value:.3f}, paper "
+                    f"{theirs.value:.3f} ({gap})."
                 )
     lines.append(
         "Rows the paper calls micro are support-weighted averages and stand beside ours of that "

@@ -60,41 +60,50 @@ def directions(found: Sequence[Finding]) -> Section | None:
     """Every comparison for which both tables were run."""
     rows = []
     for pair in _pairs():
-        ours = [figure_of(found, side, "data") for side in (pair.first, pair.second)]
-        if ours[0] is None or ours[1] is None:
+        sides = (pair.first, pair.second)
+        first, second = (figure_of(found, side, "data") for side in sides)
+        if first is None or second is None or first.value is None or second.value is None:
             continue
-        theirs = [figure_of(found, side, "published") for side in (pair.first, pair.second)]
-        there = "yes" if ours[0] > ours[1] else "no"
+        theirs = [figure_of(found, side, "published") for side in sides]
+        ends = (first.low or 0.0, first.high or 1.0)
+        outside = not ends[0] <= second.value <= ends[1]
         rows.append(
             [
                 pair.words,
-                *(number(value) if value is not None else "" for value in theirs),
-                *(number(value) for value in ours),
-                signed(ours[0] - ours[1]),
-                there,
+                *(number(f.value) if f is not None else "" for f in theirs),
+                *(number(f.value) for f in (first, second)),
+                signed(first.value - second.value),
+                "yes" if first.value > second.value else "no",
+                "yes" if outside else "no",
             ]
         )
     if not rows:
         return None
     grid = Grid(
         name="directions",
-        title="Directions: is the first figure above the second?",
-        headings=("comparison", "paper 1st", "2nd", "ours 1st", "2nd", "1st − 2nd", "there"),
+        title="Is the first figure above the second?",
+        headings=(
+            "comparison", "paper 1st", "2nd", "ours 1st", "2nd", "1st − 2nd", "above",
+            "outside interval",
+        ),
         rows=rows,
-        narrow=(0, 3, 4, 6),
-    )
-    return Section("Directions", ["Figures are those of the tables above."], grids=[grid])
+        narrow=(0, 3, 4, 6, 7),
+    )  # fmt: skip
+    prose = [
+        "Figures are those of the tables above. The last column: does the second figure lie "
+        "outside the interval of the first? Intervals over authors are wide here, because two "
+        "authors wrote two thirds of the hateful posts."
+    ]
+    return Section("Directions", prose, grids=[grid])
 
 
-def figure_of(found: Sequence[Finding], side: tuple[str, str, str], origin: str) -> float | None:
+def figure_of(found: Sequence[Finding], side: tuple[str, str, str], origin: str) -> Finding | None:
     """A figure of a table, ours or printed; None where it does not exist."""
     table, method, measure = side
     group: dict[str, Any] = {"table": table, "method": method}
     if measure == "f1":
         group["label"] = "hateful"
     same = (
-        f.value
-        for f in found
-        if f.measure == measure and f.origin == origin and dict(f.group) == group
+        f for f in found if f.measure == measure and f.origin == origin and dict(f.group) == group
     )
     return next(same, None)
