@@ -98,10 +98,10 @@ def test_several_runs_are_averaged_and_drawn_together():
     assert main.low < main.value < main.high
 
 
-def test_one_cluster_has_no_interval_and_says_so():
-    run = predicted([0, 1], [0, 1], ["a", "a"])
+def test_few_clusters_have_no_interval_and_say_so():
+    run = predicted([0, 1] * 9, [0, 1] * 9, [f"a{n}" for n in range(9)] * 2)
     main = finding(figures(Decisions(("n", "y"), (run,)), unit="authors", seed=0), "macro_f1")
-    assert (main.low, main.why) == (None, "no interval: fewer than two authors")
+    assert (main.low, main.why) == (None, "no interval: fewer than 10 authors")
 
 
 def test_precision_of_a_class_nobody_predicts_is_null():
@@ -114,7 +114,7 @@ def test_precision_of_a_class_nobody_predicts_is_null():
 def test_a_difference_between_equal_decisions_is_exactly_zero():
     rng = stream(3, "same")
     truth, guess = rng.integers(2, size=(2, 90))
-    clusters = [f"a{k}" for k in rng.integers(9, size=90)]
+    clusters = [f"a{k}" for k in rng.integers(12, size=90)]
     every = Decisions(("n", "y"), (predicted(truth, guess, clusters),))
     found = difference(every, every, unit="authors", seed=0, group={"recipe": "same"})
     assert (found.value, found.low, found.high) == (0, 0, 0)

@@ -25,6 +25,14 @@ CORPUS = written()
         ({"select": ["alhpa=1|2"]}, BadInput, "Did you mean alpha"),
         ({"add": ["davidson"]}, BadInput, "expected CORPUS:LABEL"),
         ({"keep": ("readers",)}, BadInput, "--keep readers; expected some of"),
+        (
+            {"classes": "none|sexism", "against": "naive-bayes:classes=sexism|none"},
+            BadInput,
+            "its classes differ",
+        ),
+        ({"against": "naive-bayes:hateful=racism"}, BadInput, "its hateful differ"),
+        ({"select": ["hateful=racism|sexism"]}, BadInput, "what is learned is not to be chosen"),
+        ({"classes": "none|none|sexism"}, BadInput, "each named once"),
         ({"against": "bayes"}, UnknownComponent, "did you mean naive-bayes"),
     ],
     ids=lambda case: " ".join(case) if isinstance(case, dict) else "",
@@ -52,3 +60,9 @@ def test_classes_by_name_and_what_was_left_out():
     validate(run, CORPUS, "naive-bayes", asked)
     assert value(run.findings, "posts", label="sexism") == 40
     assert value(run.findings, "unlabelled", reason="another label") == 20
+
+
+def test_names_of_authors_stay_where_they_are():
+    parts = validate(Run(["evenhand"]), CORPUS, "naive-bayes", Asked(protocol="kfold:3"))
+    written_out = repr([table.rows() for table in parts.tables.values()])
+    assert not [name for name in CORPUS.posts["author"].unique() if f"'{name}'" in written_out]

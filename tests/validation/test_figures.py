@@ -199,7 +199,7 @@ def test_the_verdict_claims_no_more_than_the_interval_allows():
     plan, outcome = outcome_of(classes=LABELS)
     main = main_findings([outcome], seed=0, group={})
     found = [*main, *baseline_findings(plan, outcome, seed=0)]
-    assert "above every classifier here that reads no text" in words(found, plan)
+    assert "above everything here that reads no text" in words(found, plan)
     wrong = outcome.rows.with_columns(predicted=(pl.col("predicted") + 1) % 3)
     bad = main_findings([dataclasses.replace(outcome, rows=wrong)], seed=0, group={})
     found = [*bad, *baseline_findings(plan, outcome, seed=0)]

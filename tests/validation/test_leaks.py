@@ -4,10 +4,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from evenhand.core.errors import BadInput
-from evenhand.validation.leaks import leaky, original, repeated
+from evenhand.core.errors import BadInput, NotEnoughData
+from evenhand.data.find import write_folder
+from evenhand.validation.leaks import leaky, one_copy, repeated
 from evenhand.validation.lookups import copy_lookup, oversampling_formula
-from evenhand.validation.plan import make_plan, make_task
+from evenhand.validation.plan import make_plan, make_task, original
 from evenhand.validation.run import Setting, cross_validate
 from evenhand.validation.selection import OnDev, candidates
 from factories import make_corpus
@@ -60,7 +61,9 @@ def test_a_recipe_without_the_step_refuses(kind, words):
 def test_copies_cannot_leak_between_authors():
     spy = Spy(hateful=CORPUS.hateful, oversample=3)
     plan = make_plan("author-disjoint:3", TASK)
-    with pytest.raises(BadInput, match="nothing can stand on two sides"):
+    with pytest.raises(
+        BadInput, match=r"what is kept on one side \(author.*nothing can stand on two"
+    ):
         leaky("oversample", spy, plan, Setting(), choices={})
 
 
@@ -85,6 +88,27 @@ def test_the_leak_puts_copies_on_both_sides_and_fits_without_oversampling():
     assert outcome.rows.height == 60 + 60 * 3
     # The clone that was fitted shares the list of what was shown.
     assert len(spy.shown) == 3
+
+
+def test_one_copy_of_each_post_has_the_posts_and_classes_of_the_honest_run():
+    spy = Spy(hateful=CORPUS.hateful, oversample=3)
+    _, outcome = leaky("oversample", spy, PLAN, Setting(), choices={})
+    honest = cross_validate(spy, PLAN, Setting())
+    once = one_copy(outcome)
+    assert sorted(once.rows["post"]) == sorted(honest.rows["post"])
+    assert once.p.shape == (120, 1)
+    both = [set(o.rows.select("post", "truth").iter_rows()) for o in (once, honest)]
+    assert both[0] == both[1]
+
+
+def test_copies_of_a_post_without_author_are_one_cluster():
+    rows = [{"id": f"n{n}", "label": "bad" if n % 4 == 0 else "ok"} for n in range(40)]
+    corpus = make_corpus(rows)
+    plan = make_plan("kfold:2", make_task(corpus))
+    spy = Spy(hateful=corpus.hateful, oversample=3)
+    _, outcome = leaky("oversample", spy, plan, Setting(), choices={})
+    assert outcome.rows.height == 60
+    assert outcome.rows["cluster"].n_unique() == 40
 
 
 def test_a_copy_is_looked_up_by_its_original():
@@ -176,3 +200,32 @@ def test_dev_splits_keep_authors_together():
     assert dev
     assert not dev & {authors[post] for post in inside}
     assert replace(spy, level=2) == replace(spy, level=2)
+
+
+def test_a_dev_split_without_two_classes_says_what_to_change():
+    rows = [
+        {"id": f"{author}{n}", "author": author, "label": "bad" if n == 0 else "ok"}
+        for author in "abc"
+        for n in range(20)
+    ]
+    corpus = make_corpus(rows)
+    plan = make_plan("author-disjoint:3", make_task(corpus), keep=("author",))
+    spy = Choosing(hateful=corpus.hateful)
+    with pytest.raises(NotEnoughData, match="--select: the dev split of spy: fold 1 leaves"):
+        cross_validate(spy, plan, Setting(), choose=OnDev(candidates(spy, {"level": [1, 2]})))
+
+
+def test_a_choice_works_between_corpora_with_other_tags(tmp_path):
+    other = make_corpus(
+        [{"id": f"o{n}", "label": "sexism" if n % 2 else "none", "split": "x"} for n in range(20)],
+        hateful=("sexism",),
+    )
+    posts = other.posts.with_columns(
+        pl.col("tags").struct.with_fields(part=pl.lit("y")), author=pl.lit(None, dtype=pl.String)
+    )
+    write_folder(replace(other, posts=posts), tmp_path / "other")
+    plan = make_plan(f"transfer:{tmp_path / 'other'}", TASK)
+    spy = Choosing(hateful=CORPUS.hateful)
+    recipes = candidates(spy, {"level": [1, 2]})
+    assert cross_validate(spy, plan, Setting(), choose=OnDev(recipes)).chosen == ("level=2",)
+    assert leaky("select-on-test", spy, plan, Setting(), choices={"level": [1, 2]})[1].chosen

@@ -20,6 +20,7 @@ TASK = make_task(written())
     [
         ("kfold:1", "kfold:1; expected a whole number of folds from 2, e.g. kfold:10"),
         ("kfold:ten", "expected a whole number"),
+        ("kfold:²", "expected a whole number"),
         ("author-disjoint:0", "author-disjoint:0; expected"),
         ("holdout:most", "holdout:most; expected a share"),
         ("holdout:1.5", "expected 0 < test"),
@@ -124,6 +125,20 @@ def test_transfer_leaves_out_copies_of_test_posts_and_takes_a_published_split(tm
     assert value(plan.facts, "left_out_of_training") == 2
     everything = make_plan(f"transfer:{folder}@train", TASK, keep=())
     assert len(everything.splits[0].train) == 120
+
+
+def test_authors_alone_are_kept_apart_where_nothing_else_is_asked_for():
+    plan = make_plan("author-disjoint:4", TASK, keep=())
+    assert plan.keep == ("author",)
+    assert plan.splits[0].rule == "no author on two sides"
+
+
+def test_transfer_promises_nothing_about_authors_and_needs_ids_of_its_own(tmp_path):
+    write_folder(written(posts=40, seed=9), tmp_path / "same")
+    with pytest.raises(BadInput, match="40 ids stand in both corpora, e.g. p000"):
+        make_plan(f"transfer:{tmp_path / 'same'}", TASK, keep=())
+    with pytest.raises(BadInput, match="only duplicate .or none. can be kept"):
+        make_plan(f"transfer:{tmp_path / 'same'}", TASK, keep=("author",))
 
 
 def test_transfer_needs_the_same_classes_and_maps_hateful_to_hateful(tmp_path):

@@ -121,3 +121,25 @@ def test_fold_seeds_differ_and_repeat():
     seeds = [seed for _, _, seed in spy.shown]
     assert seeds[:3] == seeds[3:]
     assert len(set(seeds)) == 3
+
+
+def test_a_changed_file_of_vectors_is_another_recipe(tmp_path):
+    vectors = tmp_path / "vectors.txt"
+    vectors.write_text("a 1")
+    spy = Spy(hateful=CORPUS.hateful, question=str(vectors))
+    finished = Setting(finished=tmp_path / "folds")
+    cross_validate(spy, PLAN, finished)
+    cross_validate(spy, PLAN, finished)
+    assert len(spy.shown) == 3
+    vectors.write_text("a 2")
+    cross_validate(spy, PLAN, finished)
+    assert len(spy.shown) == 6
+
+
+def test_two_columns_for_hateful_or_not_are_refused():
+    class Two(Spy):
+        def fit(self, posts, gold, *, seed):
+            return type("D", (), {"score": lambda self, texts: np.full((len(texts), 2), 0.5)})()
+
+    with pytest.raises(BrokenComponent, match="expected 40 rows of 1 probabilities"):
+        cross_validate(Two(hateful=CORPUS.hateful), PLAN, Setting())

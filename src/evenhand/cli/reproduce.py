@@ -9,7 +9,7 @@ import typer
 
 from evenhand.cli import options as o
 from evenhand.cli.output import finish, progress, start
-from evenhand.cli.training import Resume, Workers, finished_folder
+from evenhand.cli.training import Resume, Workers, finished_folder, forget
 
 
 def reproduce(
@@ -31,12 +31,14 @@ def reproduce(
     from evenhand.studies.reproduce import reproduce as reproduce_tables
 
     run = start(seed)
+    finished = finished_folder(out, resume)
     with progress(f"Reproducing {paper}") as step:
         how = How(
             quick=quick,
             workers=workers or os.cpu_count() or 1,
-            finished=finished_folder(out, resume),
+            finished=finished,
             step=step,
         )
         parts = reproduce_tables(run, paper, tables or (), how)
     finish(run, as_json=as_json, out=out, parts=parts)
+    forget(finished)

@@ -141,6 +141,7 @@ def validate(
     from evenhand.studies.validation import validate as validate_recipe
 
     run = start(seed)
+    finished = finished_folder(out, resume)
     with progress(f"Validating {recipe}") as step:
         parts = validate_recipe(
             run,
@@ -157,11 +158,12 @@ def validate(
                 select=tuple(select or ()),
                 runs=runs,
                 workers=workers or os.cpu_count() or 1,
-                finished=finished_folder(out, resume),
+                finished=finished,
                 step=step,
             ),
         )
     finish(run, as_json=as_json, out=out, parts=parts)
+    forget(finished)
 
 
 def kept(text: str | None) -> tuple[str, ...] | None:
@@ -172,16 +174,25 @@ def kept(text: str | None) -> tuple[str, ...] | None:
 
 
 def finished_folder(out: Path | None, resume: bool) -> Path | None:
-    """Where finished folds are kept: beside the report; emptied unless the run is resumed."""
-    import shutil
-
+    """Where finished folds are kept until the report is written: beside its folder."""
     from evenhand.core.errors import BadInput
 
     if out is None:
         if resume:
             raise BadInput("--resume needs --out DIR: finished folds are kept beside the report")
         return None
-    folder = out.parent / f".{out.name}.folds"
+    if out.exists() and not out.is_dir():
+        raise BadInput(f"{out}: is a file; --out expects a folder")
+    place = out.resolve()
+    folder = place.parent / f".{place.name}.folds"
     if not resume:
-        shutil.rmtree(folder, ignore_errors=True)
+        forget(folder)
     return folder
+
+
+def forget(folder: Path | None) -> None:
+    """Remove finished folds."""
+    import shutil
+
+    if folder is not None:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -40,9 +40,10 @@ def coded(
 
 def _code(gold: pl.DataFrame, hateful: Sequence[str], classes: Sequence[str]) -> pl.Expr:
     if classes:
-        if len(set(classes)) < 2:
+        if len(classes) < 2 or len(set(classes)) < len(classes):
             raise BadInput(
-                f"classes is {', '.join(classes)}; telling labels apart needs two or more"
+                f"classes is {', '.join(classes)}; telling labels apart needs two or more, each "
+                "named once"
             )
         if gold["multiple"].any():
             raise BadInput(

@@ -116,7 +116,8 @@ def cap(corpus: Corpus, most: int, *, seed: int) -> Corpus:
 def add(corpus: Corpus, other: Corpus, label: str) -> Corpus:
     """The corpus and the posts of another one that have this label, which they keep.
 
-    The label counts as hateful where the other corpus says so. Posts keep their source and get
+    The label counts as hateful where the other corpus says so, or, if it declares nothing hateful,
+    where this one does. Posts keep their source and get
     one label each, also where the other corpus gives votes.
     """
     chosen = _gold(other).filter(pl.col("label") == label)
@@ -124,7 +125,7 @@ def add(corpus: Corpus, other: Corpus, label: str) -> Corpus:
         known = ", ".join(_gold(other)["label"].drop_nulls().unique().sort())
         raise BadInput(f"{other.name} has no post labelled {label!r}; its labels are {known}")
     gold = _gold(corpus)
-    hateful = label in other.hateful
+    hateful = label in (other.hateful or corpus.hateful)
     if label in gold["label"] and hateful != (label in corpus.hateful):
         raise BadInput(
             f"{label!r} is hateful in {(other if hateful else corpus).name} and not in "

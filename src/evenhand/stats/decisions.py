@@ -24,6 +24,8 @@ from evenhand.stats.classification import Codes, Floats, all_figures, macro_f1
 from evenhand.stats.intervals import LEVEL, RESAMPLES, resampled_sums
 
 _ENOUGH = 0.95
+FEWEST = 10
+"""With fewer clusters there is no interval: their resamples say too little."""
 _AUC = FIGURES.index("auc")
 _METHODS = {
     "macro": "unweighted mean over classes",
@@ -127,8 +129,8 @@ def _drawn(
     rng: np.random.Generator,
     resamples: int,
 ) -> dict[Key, Floats]:
-    """Figures of resamples of clusters; empty where there are fewer than two."""
-    if len(cells) < 2 or not resamples:
+    """Figures of resamples of clusters; empty where there are too few."""
+    if len(cells) < FEWEST or not resamples:
         return {}
     parts = [statistics(sums) for sums in resampled_sums(cells, rng, resamples)]
     return {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
@@ -184,7 +186,7 @@ def _with_interval(
     known = np.empty(0) if drawn is None else drawn[np.isfinite(drawn)]
     if not len(known) or len(known) < _ENOUGH * resamples:
         why = (
-            f"no interval: fewer than two {unit}"
+            f"no interval: fewer than {FEWEST} {unit}"
             if drawn is None
             else f"no interval: the figure does not exist in many resamples of {unit}"
         )
@@ -235,7 +237,7 @@ def auc(
         return float(np.mean(values))
 
     drawn = None
-    if len(order) > 1 and resamples:
+    if len(order) >= FEWEST and resamples:
         rng = stream(seed, "auc")
         even = np.full(len(order), 1 / len(order))
         drawn = np.array(

@@ -51,7 +51,7 @@ from evenhand.validation.figures import (
     main_findings,
     short_findings,
 )
-from evenhand.validation.leaks import leaky
+from evenhand.validation.leaks import leaky, one_copy
 from evenhand.validation.lookups import copy_lookup, oversampling_formula
 from evenhand.validation.plan import Plan, Task, make_plan, make_task
 from evenhand.validation.run import Outcome, Setting, cross_validate
@@ -76,7 +76,7 @@ class Study:
         """The rows of a corpus, read once."""
         if name not in self.corpora:
             read = find(name)
-            self.run.data.append(used(read))
+            self.use(read)
             self.corpora[name] = as_rows(read)
         return self.corpora[name]
 
@@ -110,7 +110,15 @@ class Study:
 
     def plan(self, protocol: str, task: Task, keep: tuple[str, ...]) -> Plan:
         """Splits as the paper made them: a conflicting id stays on one side."""
-        return make_plan(protocol, task, keep=keep, seed=self.run.seed)
+        plan = make_plan(protocol, task, keep=keep, seed=self.run.seed)
+        if plan.test is not plan.task:
+            self.use(plan.test.corpus)
+        return plan
+
+    def use(self, corpus: Corpus) -> None:
+        """Name a corpus among the data used, once."""
+        if (data := used(corpus)) not in self.run.data:
+            self.run.data.append(data)
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,6 +159,8 @@ def _table_1(study: Study) -> list[Section]:
         extra: list[Finding] = []
         if method == AGRAWAL:
             extra = _copies(study, recipe.oversample, plan, outcome)
+            group = {"table": "1", "method": method, "rows": "one copy of each post"}
+            extra += main_findings([one_copy(outcome)], seed=study.run.seed, group=group)
         return Result(plan, outcome, time.monotonic() - start, extra)
 
     prose = [
@@ -232,8 +242,8 @@ def _table_4(study: Study) -> list[Section]:
     counts = [f for split in plan.splits for f in _partition(split.name, split.train, task)]
     prose = [
         "Posts of one author stand on one side. Beside each method: a random split with the same "
-        "class counts on both sides. Authors, their topics and the period of collection change "
-        "together and cannot be told apart.",
+        "class counts on the test side and no more in training. Authors, their topics and the "
+        "period of collection change together and cannot be told apart.",
     ]
     return [_section(study, "4", results, prose, [*beside, *counts])]
 
@@ -292,6 +302,7 @@ def _sizes(study: Study) -> list[Finding]:
     """The set built again by ``--cap 250 --add davidson:hate_speech``, beside the paper's sizes."""
     capped = cap(study.corpus("waseem_hovy"), 250, seed=study.run.seed)
     davidson = find("davidson")
+    study.use(davidson)
     both = add(capped, davidson, "hate_speech")
     found = []
     for step, corpus, printed in (("cap", capped, CAPPED), ("cap and add", both, EXTENDED)):

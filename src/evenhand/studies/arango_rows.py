@@ -138,14 +138,13 @@ def constant_rows(found: Sequence[Finding]) -> list[list[str]]:
     """The lines of a grid for constants and look-ups: macro-F1 and F1 of hateful posts."""
     rows = []
     for f in found:
-        if "baseline" not in f.group:
+        if not {"baseline", "rows"} & set(f.group):
             continue
-        hateful = f.measure == "f1"
+        hateful = f.measure == "f1" and f.group.get("label") == "hateful"
         if f.value is None or not (hateful or f.measure == "macro_f1"):
             continue
         row = "hateful" if hateful else MACRO
-        who = [
-            str(f.group[k]) for k in ("method", "baseline", "form", "test_share") if k in f.group
-        ]
+        keys = ("method", "baseline", "rows", "form", "test_share")
+        who = [str(f.group[key]) for key in keys if key in f.group]
         rows.append(_line(f"{', '.join(who)}, {row}", f))
     return rows

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -33,13 +34,15 @@ from evenhand.validation.figures import (
     run_findings,
     short_findings,
 )
-from evenhand.validation.leaks import expect_leak, leaky
+from evenhand.validation.leaks import expect_leak, leaky, one_copy
 from evenhand.validation.lookups import copy_lookup, oversampling_formula
 from evenhand.validation.plan import Plan, Task, make_plan, make_task
 from evenhand.validation.run import Outcome, Setting, cross_validate
 from evenhand.validation.selection import OnDev, candidates
 from evenhand.validation.verdict import verdict
 
+_TASK = ("question", "hateful", "classes")
+"""Options that say what is learned, not how."""
 PUBLISHED = "published"
 """Stands for all labels of a corpus where classes are named."""
 
@@ -94,6 +97,7 @@ class Case:
         choose = OnDev(candidates(mine, self.grid)) if self.grid and recipe is None else None
         return cross_validate(mine, plan, self.setting(number), choose=choose)
 
+    @cached_property
     def plans(self) -> list[Plan]:
         """The plan of every run: the first, then others with other seeds."""
         more = [
@@ -113,7 +117,7 @@ def validate(run: Run, corpus: Corpus, recipe_name: str, asked: Asked) -> Parts:
     corpus = reshaped(run, corpus, cap_at=asked.cap, added=asked.add)
     case = _case(run, corpus, recipe_name, asked)
     plan = case.plan
-    outcomes = [case.outcome(each, number) for number, each in enumerate(case.plans())]
+    outcomes = [case.outcome(each, number) for number, each in enumerate(case.plans)]
     main = main_findings(outcomes, seed=run.seed, group={})
     sections = [
         Section("How good", _promises(plan), main, [_figure(main)]),
@@ -139,7 +143,10 @@ def validate(run: Run, corpus: Corpus, recipe_name: str, asked: Asked) -> Parts:
         f"Validation of {recipe_name} on {corpus.name}",
         sections,
         verdict(run.findings, plan, recipe_name),
-        tables={"scores": _scores(outcomes[0], recipe_name), "folds": outcomes[0].rows},
+        tables={
+            "scores": _scores(outcomes[0], recipe_name),
+            "folds": outcomes[0].rows.drop("cluster"),  # authors' names stay where they are
+        },
     )
 
 
@@ -180,11 +187,15 @@ def classes_of(corpus: Corpus, wanted: str | None) -> tuple[str, ...]:
 
 def _case(run: Run, corpus: Corpus, recipe_name: str, asked: Asked) -> Case:
     recipe = for_corpus(find_recipe(recipe_name), corpus, classes=classes_of(corpus, asked.classes))
-    task = make_task(corpus, hateful=recipe.hateful, classes=recipe.classes)
+    asked_of = replace(corpus, question=recipe.question)
+    task = make_task(asked_of, hateful=recipe.hateful, classes=recipe.classes)
     plan = make_plan(asked.protocol, task, keep=asked.keep, seed=run.seed)
     if plan.test is not task:
         run.data.append(used(plan.test.corpus))
     grid = choices(type(recipe), recipe.name, asked.select)
+    fixed = [name for name in _TASK if name in grid]
+    if fixed:
+        raise BadInput(f"--select {fixed[0]}: what is learned is not to be chosen; leave it out")
     if "select-on-test" in asked.leaks and not grid:
         grid = getattr(recipe, "choices", {})
     for kind in asked.leaks:
@@ -192,6 +203,12 @@ def _case(run: Run, corpus: Corpus, recipe_name: str, asked: Asked) -> Case:
     other = None
     if asked.against is not None:
         other = for_corpus(find_recipe(asked.against), corpus, classes=recipe.classes)
+        unlike = [name for name in _TASK if getattr(other, name) != getattr(recipe, name)]
+        if unlike:
+            raise BadInput(
+                f"--against {asked.against}: its {', '.join(unlike)} differ from those of "
+                f"{recipe_name}; two recipes are compared on one task"
+            )
     return Case(run, recipe, plan, asked, grid, other)
 
 
@@ -203,7 +220,7 @@ def _beside(case: Case, outcomes: Sequence[Outcome]) -> list[Finding]:
         return found
     others = [
         case.outcome(same_counts(plan, seed + number), number)
-        for number, plan in enumerate(case.plans())
+        for number, plan in enumerate(case.plans)
     ]
     group = {"baseline": "random-split"}
     shown = [
@@ -225,9 +242,14 @@ def _leaks(case: Case, outcomes: Sequence[Outcome]) -> list[Finding]:
     for kind in case.asked.leaks:
         plan, leaked = leaky(kind, case.recipe, case.plan, case.setting(), choices=case.grid)
         found += main_findings([leaked], seed=case.run.seed, group={"leak": kind})
-        found.append(compared([leaked], outcomes[:1], seed=case.run.seed, group={"leak": kind}))
+        same = leaked
         if kind == "oversample":
+            # Copies change the shares of the classes, and figures with them: one copy each.
+            same = one_copy(leaked)
+            once = {"leak": kind, "rows": "one copy of each post"}
+            found += main_findings([same], seed=case.run.seed, group=once)
             found += copy_findings(case, plan, leaked)
+        found.append(compared([same], outcomes[:1], seed=case.run.seed, group={"leak": kind}))
     return found
 
 
@@ -238,8 +260,9 @@ def copy_findings(case: Case, plan: Plan, leaked: Outcome) -> list[Finding]:
     measured = short_findings(leaked, predicted, seed=case.run.seed, group=group)
     codes = plan.task.codes["code"].to_numpy()
     test = float(np.mean([len(split.test) for split in plan.splits])) / len(codes)
-    rarer = 1 - np.bincount(codes).max() / len(codes)
-    formula = oversampling_formula(case.recipe.oversample, test, float(rarer))
+    largest = np.bincount(case.plan.task.codes["code"]).argmax()
+    rarer = float(np.mean(codes != largest))
+    formula = oversampling_formula(case.recipe.oversample, test, rarer)
     how = {
         "both_sides": ("recall", "paper", "1 − p^t − (1−p)^t: copies on both sides"),
         "macro_f1_paper": ("macro_f1", "paper", "the paper's recall with perfect precision"),
@@ -264,7 +287,7 @@ def _second(case: Case, outcomes: Sequence[Outcome]) -> list[Finding]:
     if case.asked.against is None:
         return []
     theirs = [
-        case.outcome(plan, number, recipe=case.other) for number, plan in enumerate(case.plans())
+        case.outcome(plan, number, recipe=case.other) for number, plan in enumerate(case.plans)
     ]
     group = {"recipe": case.asked.against}
     found = main_findings(theirs, seed=case.run.seed, group=group)

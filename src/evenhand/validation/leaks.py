@@ -10,17 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from evenhand.core.errors import BadInput
-from evenhand.validation.plan import Plan, Task, make_plan
+from evenhand.validation.plan import COPY, Plan, Task, make_plan, original
 from evenhand.validation.run import Outcome, Setting, cross_validate
-from evenhand.validation.selection import OnTest, candidates
-
-Ids = TypeVar("Ids", pl.Series, pl.Expr)
+from evenhand.validation.selection import OnDev, OnTest, candidates
 
 LEAKS = ("features", "oversample", "select-on-test")
 
@@ -44,8 +42,9 @@ def expect_leak(kind: str, recipe: Any, plan: Plan, choices: Mapping[str, Sequen
         )
     if plan.test is not plan.task or (kind == "oversample" and plan.author_disjoint):
         raise BadInput(
-            f"--leak {kind}: with {plan.protocol} nothing can stand on two sides; use kfold or "
-            "holdout"
+            f"--leak {kind}: with {plan.protocol} and what is kept on one side "
+            f"({', '.join(plan.keep) or 'nothing'}) nothing can stand on two; use kfold or "
+            "holdout without authors"
         )
 
 
@@ -55,31 +54,48 @@ def leaky(
     """The run with the leak, and the plan it used."""
     expect_leak(kind, recipe, plan, choices)
     if kind == "features":
-        return plan, _features(recipe, plan, setting)
+        return plan, _features(recipe, plan, setting, choices)
     if kind == "oversample":
-        return _oversample(recipe, plan, setting)
+        return _oversample(recipe, plan, setting, choices)
     chosen = OnTest(candidates(recipe, choices))
     return plan, cross_validate(recipe, plan, setting, choose=chosen)
 
 
-def _features(recipe: Any, plan: Plan, setting: Setting) -> Outcome:
+def _chooser(recipe: Any, choices: Mapping[str, Sequence[Any]]) -> OnDev | None:
+    """Options are chosen as in the honest run, where there is a choice."""
+    return OnDev(candidates(recipe, choices)) if choices else None
+
+
+def _features(
+    recipe: Any, plan: Plan, setting: Setting, choices: Mapping[str, Sequence[Any]]
+) -> Outcome:
     learned: dict[frozenset[str], Any] = {}
 
     def representation(posts: pl.DataFrame, seed: int) -> Any:
-        # All posts are the same in every fold: learning once gives what each would give.
+        # Where every fold has the same posts in all, learning once gives what each would give.
         key = frozenset(posts["id"])
         if key not in learned:
             setting.step(f"{recipe.name}: features of all posts", 0, None)
             learned[key] = recipe.represent(posts, plan.task.gold_of(posts), seed=seed)
         return learned[key]
 
-    return cross_validate(recipe, plan, setting, representation=representation)
+    chosen = _chooser(recipe, choices)
+    return cross_validate(recipe, plan, setting, representation=representation, choose=chosen)
 
 
-def _oversample(recipe: Any, plan: Plan, setting: Setting) -> tuple[Plan, Outcome]:
+def _oversample(
+    recipe: Any, plan: Plan, setting: Setting, choices: Mapping[str, Sequence[Any]]
+) -> tuple[Plan, Outcome]:
     task = repeated(plan.task, recipe.oversample)
     again = make_plan(plan.protocol, task, keep=(), seed=setting.seed)
-    return again, cross_validate(replace(recipe, oversample=1), again, setting)
+    plain = replace(recipe, oversample=1)
+    return again, cross_validate(plain, again, setting, choose=_chooser(plain, choices))
+
+
+def one_copy(outcome: Outcome) -> Outcome:
+    """The predictions of one copy of every post: the same posts and classes as without copies."""
+    first = (outcome.rows["post"] == original(outcome.rows["post"])).to_numpy()
+    return replace(outcome, rows=outcome.rows.filter(first), p=outcome.p[first])
 
 
 def repeated(task: Task, times: int) -> Task:
@@ -97,12 +113,3 @@ def repeated(task: Task, times: int) -> Task:
         code_parts.append(task.codes.filter(mine).with_columns(post=pl.col("post") + suffix))
     corpus = replace(task.corpus, posts=pl.concat(posts_parts), gold=pl.concat(gold_parts))
     return replace(task, corpus=corpus, codes=pl.concat(code_parts))
-
-
-COPY = "#copy"
-"""Stands before the number of a copy in its id."""
-
-
-def original(ids: Ids) -> Ids:
-    """The ids of the posts that these are copies of, or their own."""
-    return ids.str.replace(rf"{COPY}\d+$", "")

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from evenhand.core.tables import tag
 from evenhand.data.authors import stated_classes
 from evenhand.stats.classification import macro_f1
-from evenhand.validation.leaks import original
-from evenhand.validation.plan import Plan, Task
+from evenhand.validation.plan import Plan, Task, original
 from evenhand.validation.run import Outcome
 
 Codes = NDArray[np.int64]

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 import polars as pl
 
@@ -23,6 +24,17 @@ from evenhand.data.splits import KEEP
 
 WITHOUT_AUTHOR = tuple(name for name in KEEP if name != "author")
 """What is kept on one side where a protocol makes no promise about authors."""
+
+
+COPY = "#copy"
+"""Stands before the number of a copy in the id of a post that was repeated."""
+
+Ids = TypeVar("Ids", pl.Series, pl.Expr)
+
+
+def original(ids: Ids) -> Ids:
+    """The ids of the posts that these are copies of, or their own."""
+    return ids.str.replace(rf"{COPY}\d+$", "")
 
 
 @dataclass(frozen=True, eq=False)

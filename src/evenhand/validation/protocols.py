@@ -42,7 +42,8 @@ def author_disjoint(task: Task, setting: Setting) -> Plan:
     folds = _whole(setting.argument, "author-disjoint", 10)
     _expect_authors(task, "author-disjoint")
     default = ("author", *WITHOUT_AUTHOR)
-    setting = replace(setting, keep=("author", *(setting.keep or default)))
+    others = default if setting.keep is None else setting.keep
+    setting = replace(setting, keep=("author", *others))
     return _dealt(task, setting, f"author-disjoint:{folds}", folds=folds, default=default)
 
 
@@ -81,6 +82,11 @@ def transfer(task: Task, setting: Setting) -> Plan:
     if not name:
         raise BadInput("transfer needs a corpus to test on, e.g. transfer:hateval")
     keep = _kept(setting, ("duplicate",))
+    if set(keep) - {"duplicate"}:
+        raise BadInput(
+            f"--keep {', '.join(keep)}: between two corpora only duplicate (or none) can be kept "
+            "apart; authors and twins are known within a corpus only"
+        )
     corpus = find(name)
     if split:
         known = corpus.posts["tags"].struct.field("split")
@@ -94,12 +100,19 @@ def transfer(task: Task, setting: Setting) -> Plan:
     none = np.zeros(task.corpus.posts.height, dtype=np.bool_)
     out = overlap(task.corpus, test.corpus) if "duplicate" in keep else none
     ids = task.corpus.posts["id"]
+    same = set(ids) & set(test.corpus.posts["id"])
+    if same:
+        raise BadInput(
+            f"transfer: {len(same)} ids stand in both corpora, e.g. {min(same)}; give the posts of "
+            "one of them other ids, or leave out --id so that they are named by file and line"
+        )
     only = Split(
         name=setting.argument,
         train=ids.filter(pl.Series(~out)).to_list(),
         test=test.corpus.posts["id"].to_list(),
         rule=_promise(keep),
     )
+    _expect_posts(task, [only], f"transfer:{setting.argument}")
     return Plan(
         protocol=f"transfer:{setting.argument}",
         task=task,
@@ -127,7 +140,7 @@ def _expect_labels(task: Task, corpus: Corpus) -> None:
 def _whole(argument: str, name: str, default: int) -> int:
     if not argument:
         return default
-    if not argument.isdigit() or int(argument) < 2:
+    if not argument.isdecimal() or int(argument) < 2:
         raise BadInput(
             f"{name}:{argument}; expected a whole number of folds from 2, e.g. {name}:10"
         )
@@ -139,7 +152,7 @@ def _kept(setting: Setting, default: Sequence[str]) -> tuple[str, ...]:
 
 
 def _promise(keep: Sequence[str]) -> str:
-    return f"no {' or '.join(keep)} on two sides" if keep else "nothing"
+    return f"no {' or '.join(keep)} on two sides" if keep else "nothing is kept on one side"
 
 
 def _expect_authors(task: Task, name: str) -> None:

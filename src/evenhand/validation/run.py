@@ -14,11 +14,13 @@ from __future__ import annotations
 
 import hashlib
 import os
+import signal
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from multiprocessing import get_context
+from dataclasses import dataclass, field, replace
+from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +29,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from evenhand.core.errors import BrokenComponent, LeakFound
-from evenhand.core.provenance import VERSION
+from evenhand.core.provenance import VERSION, sha256
 from evenhand.core.streams import stream
 from evenhand.stats.decisions import Decisions, Predicted
-from evenhand.validation.plan import Plan, Task
+from evenhand.validation.plan import Plan, Task, original
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -50,6 +52,8 @@ class Job:
     seed: int
     classes: int
     """How many classes are told apart."""
+    columns: int
+    """How many columns scores have: one for hateful posts, else one per class."""
     copies: bool = True
     """Whether an exact copy of a training post among the test posts is a leak."""
     representation: Any = None
@@ -62,17 +66,28 @@ class Job:
     label: str = ""
     """What progress calls it."""
 
-    def key(self) -> str:
-        """A digest of everything the prediction depends on."""
+    def key(self) -> str | None:
+        """A digest of everything the prediction depends on; None where that is not known."""
+        if self.representation is not None:
+            return None
         digest = hashlib.blake2b(digest_size=16)
-        for part in (VERSION, self.recipe, self.seed, self.candidates, self.representation is None):
+        for part in (VERSION, self.recipe, self.seed, self.candidates, self.classes):
             digest.update(repr(part).encode())
+        for path in _files_named(self.recipe):
+            digest.update(sha256(path).encode())
         for table in (self.posts, self.tests):
             digest.update(repr(sorted(zip(table["id"], table["text"], strict=True))).encode())
-        digest.update(repr(self.gold.select("post", "label").sort("post").rows()).encode())
+        digest.update(repr(self.gold.sort("post").rows()).encode())
         if self.judged is not None:
             digest.update(repr(self.judged.sort("id").rows()).encode())
         return digest.hexdigest()
+
+
+def _files_named(recipe: Any) -> list[Path]:
+    """Files that a recipe names in its options, e.g. of word vectors."""
+    names = sorted(getattr(recipe, "__dataclass_fields__", {}))
+    texts = [value for name in names if isinstance(value := getattr(recipe, name), str) and value]
+    return [path for path in map(Path, texts) if path.is_file()]
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,6 +169,7 @@ def cross_validate(
             tests=tests,
             seed=seed,
             classes=len(plan.task.names),
+            columns=len(plan.task.classes) or 1,
             copies="duplicate" in plan.keep,
             representation=representation(pl.concat([posts, tests]), setting.seed)
             if representation
@@ -183,7 +199,7 @@ def decided(p: Floats) -> Codes:
 
 def _rows(task: Task, tests: pl.DataFrame, fold: int) -> pl.DataFrame:
     truth = task.codes.rename({"post": "id"})
-    own = pl.coalesce("author", pl.format("post {}", "id"))
+    own = pl.coalesce("author", pl.format("post {}", original(pl.col("id"))))
     return tests.join(truth, on="id", maintain_order="left").select(
         post="id", fold=pl.lit(fold), cluster=own, truth="code"
     )
@@ -210,16 +226,35 @@ def _worked(
             yield number, work(jobs[number])
             done += 1
         return
-    with (
-        _one_thread_each(),
-        ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool,
-    ):
+    spawn = get_context("spawn")
+    with _one_thread_each():
+        pool = ProcessPoolExecutor(workers, mp_context=spawn, initializer=_follow_parent)
         futures = {pool.submit(work, jobs[number]): number for number in numbers}
         setting.step(jobs[numbers[0]].label, done, len(jobs))
-        for future in as_completed(futures):
-            done += 1
-            setting.step(jobs[futures[future]].label, done, len(jobs))
-            yield futures[future], future.result()
+        try:
+            for future in as_completed(futures):
+                done += 1
+                setting.step(jobs[futures[future]].label, done, len(jobs))
+                yield futures[future], future.result()
+        except BaseException:  # also a key press: nobody waits for folds that are under way
+            for process in list(getattr(pool, "_processes", {}).values()):
+                process.terminate()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+        pool.shutdown()
+
+
+def _follow_parent() -> None:
+    """In a worker: leave key presses to the parent, and end when it has ended."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = parent_process()
+
+    def wait() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
 
 
 @contextmanager
@@ -259,7 +294,7 @@ def _scored(detector: Any, tests: pl.DataFrame, job: Job) -> Floats:
             f"{', '.join(sorted(known)[:20])}"
         )
     p = np.asarray(detector.score(tests["text"].to_list()), dtype=np.float64)
-    columns = job.classes if job.classes > 2 or p.shape[-1:] == (2,) else 1
+    columns = job.columns
     if p.shape != (tests.height, columns) or not ((p >= 0) & (p <= 1)).all():
         raise BrokenComponent(
             f"{job.label}: scores of shape {p.shape} for {tests.height} posts; expected "
@@ -275,12 +310,15 @@ def _chosen(job: Job) -> tuple[Any, str]:
     assert job.judged is not None, "a choice is judged on something"
     inside = job.posts.join(job.judged, on="id", how="anti", maintain_order="left")
     gold = job.gold.join(inside.select(post="id"), on="post", how="semi")
-    every = pl.concat([job.posts, job.tests]).unique("id", maintain_order=True)
-    judged = every.join(job.judged, on="id", maintain_order="left")
+    columns = ("id", "text", "source")
+    every = pl.concat([job.posts.select(columns), job.tests.select(columns)])
+    judged = every.unique("id", maintain_order=True).join(
+        job.judged, on="id", maintain_order="left"
+    )
     scores = []
     for candidate in job.candidates:
-        detector = _fitted(candidate, job, inside, gold)
-        p = np.asarray(detector.score(judged["text"].to_list()), dtype=np.float64)
+        # Dev posts may have copies among the others: a choice is no figure to be reported.
+        p = _scored(_fitted(candidate, job, inside, gold), judged, replace(job, copies=False))
         counts = confusion(judged["code"].to_numpy(), decided(p), job.classes)
         scores.append(float(macro_f1(counts)))
     best = int(np.argmax(scores))
@@ -295,20 +333,20 @@ def _difference(base: Any, recipe: Any) -> str:
 
 
 def _kept(job: Job, folder: Path | None) -> tuple[Floats, str] | None:
-    if folder is None:
+    if folder is None or (key := job.key()) is None:
         return None
     try:
-        with np.load(folder / f"{job.key()}.npz", allow_pickle=False) as arrays:
+        with np.load(folder / f"{key}.npz", allow_pickle=False) as arrays:
             return arrays["p"], str(arrays["chosen"])
     except (OSError, KeyError, ValueError, EOFError):
         return None
 
 
 def _keep(job: Job, result: tuple[Floats, str], folder: Path | None) -> None:
-    if folder is None:
+    if folder is None or (key := job.key()) is None:
         return
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{job.key()}.npz"
+    path = folder / f"{key}.npz"
     aside = path.with_suffix(f".{os.getpid()}.part")
     with aside.open("wb") as file:
         np.savez(file, p=result[0], chosen=np.array(result[1]))

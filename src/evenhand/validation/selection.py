@@ -2,7 +2,8 @@
 
 The candidates are the recipe with every combination of the values to choose from. Each is fitted on
 the training posts without the dev posts and judged by macro-F1 on the dev posts; the best is fitted
-again on all training posts. The dev split keeps the same posts together as the plan does.
+again on all training posts. The dev split keeps authors together where the plan does, and otherwise
+what the plan keeps together.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 
 import polars as pl
 
-from evenhand.core.errors import BadInput
+from evenhand.core.errors import BadInput, NotEnoughData
 from evenhand.data.splits import holdout, ties
 from evenhand.validation.plan import Plan
 from evenhand.validation.run import Job
@@ -54,7 +55,13 @@ class OnDev:
             seed=job.seed,
             rule="dev split",
         )
-        dev = pl.DataFrame({"post": split.test}).join(codes, on="post")
+        ids = pl.DataFrame({"post": split.test}, schema={"post": pl.String})
+        dev, rest = (codes.join(ids, on="post", how=how) for how in ("semi", "anti"))
+        if min(dev["code"].n_unique(), rest["code"].n_unique()) < 2:
+            raise NotEnoughData(
+                f"--select: the dev split of {job.label} leaves one side without two classes "
+                f"({dev.height} and {rest.height} posts); use fewer folds, or more posts or authors"
+            )
         return replace(job, candidates=self.recipes, judged=dev.rename({"post": "id"}))
 
 

@@ -75,8 +75,8 @@ def _against_baselines(findings: Sequence[Finding], main: Finding) -> list[str]:
     name = best.group["baseline"]
     if main.low is not None and best.value is not None and main.low > best.value:
         return [
-            "That is above every classifier here that reads no text (best: "
-            f"{name}, {best.value:.3f})."
+            "That is above everything here that reads no text and knows no more than the training "
+            f"side (best: {name}, {best.value:.3f})."
         ]
     return [
         f"That is not shown to be better than reading no text at all: {name} gets {best.value:.3f}."
@@ -94,16 +94,18 @@ def _fall(beside: Finding, drop: Finding) -> str:
 
 def _leak(finding: Finding) -> str:
     return (
-        f"With the leak {finding.group['leak']!r} the figure moves by {_figure(finding, '+')}: "
-        "it is a measure of the leak, not of the detector."
+        f"With the leak {finding.group['leak']!r} macro-F1 on the same posts moves by "
+        f"{_figure(finding, '+')}: no figure of a detector, but of what the leak is worth."
     )
 
 
 def _paired(finding: Finding, name: str) -> str:
     other = finding.group["recipe"]
-    if finding.low is not None and finding.low > 0:
+    if finding.low is None or finding.high is None:
+        words = f"{name} and {other} cannot be compared without an interval"
+    elif finding.low > 0:
         words = f"{name} is better than {other}"
-    elif finding.high is not None and finding.high < 0:
+    elif finding.high < 0:
         words = f"{name} is worse than {other}"
     else:
         words = f"{name} and {other} are level"
