@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
 
+from evenhand.core.errors import NotEnoughData
 from evenhand.core.streams import stream
 from factories import make_corpus
 
@@ -57,3 +59,22 @@ def written(posts: int = 120, seed: int = 0):
             text = rows[-6]["text"]
         rows.append({"id": f"p{number:03d}", "text": text, "label": label, "author": author})
     return make_corpus(rows, hateful=("racism", "sexism"))
+
+
+# What workers are asked to do: processes find these here, and not in a module of tests.
+
+
+def doubled(number):
+    return 2 * number
+
+
+def refused(number):
+    raise NotEnoughData(f"{number} posts")
+
+
+def died(number):
+    os._exit(7)
+
+
+def threads(_):
+    return os.environ["OMP_NUM_THREADS"]

@@ -14,13 +14,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-import signal
-import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import Any
 
@@ -33,12 +28,11 @@ from evenhand.core.provenance import VERSION, sha256
 from evenhand.core.streams import stream
 from evenhand.stats.decisions import Decisions, Predicted
 from evenhand.validation.plan import Plan, Task, original
+from evenhand.validation.workers import side_by_side
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 Step = Callable[[str, float, float | None], None]
-
-_ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POLARS_MAX_THREADS")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -226,50 +220,11 @@ def _worked(
             yield number, work(jobs[number])
             done += 1
         return
-    spawn = get_context("spawn")
-    with _one_thread_each():
-        pool = ProcessPoolExecutor(workers, mp_context=spawn, initializer=_follow_parent)
-        futures = {pool.submit(work, jobs[number]): number for number in numbers}
-        setting.step(jobs[numbers[0]].label, done, len(jobs))
-        try:
-            for future in as_completed(futures):
-                done += 1
-                setting.step(jobs[futures[future]].label, done, len(jobs))
-                yield futures[future], future.result()
-        except BaseException:  # also a key press: nobody waits for folds that are under way
-            for process in list(getattr(pool, "_processes", {}).values()):
-                process.terminate()
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-        pool.shutdown()
-
-
-def _follow_parent() -> None:
-    """In a worker: leave key presses to the parent, and end when it has ended."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent = parent_process()
-
-    def wait() -> None:
-        if parent is not None:
-            parent.join()
-            os._exit(1)
-
-    threading.Thread(target=wait, daemon=True).start()
-
-
-@contextmanager
-def _one_thread_each() -> Iterator[None]:
-    """Let processes started inside use one thread each."""
-    before = {name: os.environ.get(name) for name in _ONE_THREAD}
-    os.environ.update(dict.fromkeys(_ONE_THREAD, "1"))
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
+    setting.step(jobs[numbers[0]].label, done, len(jobs))
+    for number, result in side_by_side(work, {n: jobs[n] for n in numbers}, workers):
+        done += 1
+        setting.step(jobs[number].label, done, len(jobs))
+        yield number, result
 
 
 def work(job: Job) -> tuple[Floats, str]:
