@@ -7,7 +7,7 @@ import pytest
 from evenhand.core.errors import BrokenComponent, LeakFound
 from evenhand.models.naive_bayes import NaiveBayes
 from evenhand.validation.plan import make_plan, make_task
-from evenhand.validation.run import Setting, cross_validate, decisions
+from evenhand.validation.run import Setting, cross_validate, cross_validate_all, decisions
 from spies import Spy, written
 
 CORPUS = written()
@@ -143,3 +143,13 @@ def test_two_columns_for_hateful_or_not_are_refused():
 
     with pytest.raises(BrokenComponent, match="expected 40 rows of 1 probabilities"):
         cross_validate(Two(hateful=CORPUS.hateful), PLAN, Setting())
+
+
+def test_several_recipes_and_plans_side_by_side_give_what_each_gives_alone():
+    other = make_plan("holdout:0.3", TASK, seed=4)
+    cases = [(BAYES, PLAN), (Spy(hateful=CORPUS.hateful), other), (BAYES, other)]
+    together = cross_validate_all(cases, Setting(seed=3))
+    for (recipe, plan), outcome in zip(cases, together, strict=True):
+        alone = cross_validate(recipe, plan, Setting(seed=3))
+        assert np.array_equal(alone.p, outcome.p)
+        assert alone.rows.equals(outcome.rows)

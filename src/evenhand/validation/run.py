@@ -152,6 +152,27 @@ def cross_validate(
         representation: From all posts of a fold and a seed to a representation: the leak.
         choose: Adds candidates and what they are judged on to a job.
     """
+    jobs = _jobs(recipe, plan, setting, representation, choose)
+    return _outcome(plan, jobs, _all(jobs, setting))
+
+
+def cross_validate_all(cases: Sequence[tuple[Any, Plan]], setting: Setting) -> list[Outcome]:
+    """The same for several recipes and plans, all side by side so that no core waits."""
+    jobs = [_jobs(recipe, plan, setting) for recipe, plan in cases]
+    results = iter(_all([job for mine in jobs for job in mine], setting))
+    return [
+        _outcome(plan, mine, [next(results) for _ in mine])
+        for (_, plan), mine in zip(cases, jobs, strict=True)
+    ]
+
+
+def _jobs(
+    recipe: Any,
+    plan: Plan,
+    setting: Setting,
+    representation: Callable[[pl.DataFrame, int], Any] | None = None,
+    choose: Callable[[Job, Plan], Job] | None = None,
+) -> list[Job]:
     jobs = []
     for number, split in enumerate(plan.splits, start=1):
         seed = int(stream(setting.seed, "fold", number).integers(2**31))
@@ -171,7 +192,10 @@ def cross_validate(
             label=f"{getattr(recipe, 'name', 'recipe')}: {split.name}",
         )
         jobs.append(choose(job, plan) if choose else job)
-    results = _all(jobs, setting)
+    return jobs
+
+
+def _outcome(plan: Plan, jobs: Sequence[Job], results: Sequence[tuple[Floats, str]]) -> Outcome:
     rows = pl.concat(
         _rows(plan.test, job.tests, number) for number, job in enumerate(jobs, start=1)
     )
