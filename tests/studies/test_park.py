@@ -1,11 +1,15 @@
+from dataclasses import dataclass
+
 import numpy as np
 import polars as pl
 import pytest
 
 from evenhand.core.errors import BadInput, NotEnoughData
 from evenhand.core.provenance import Run
+from evenhand.models.naive_bayes import NaiveBayes
 from evenhand.studies import park
 from evenhand.studies.parts import How
+from evenhand.validation.run import Setting
 from factories import finding, make_corpus, value
 
 DEV = "equal error on dev"
@@ -168,3 +172,30 @@ def test_dev_posts_of_one_class_are_refused():
             recipes={"cnn": "naive-bayes:min_df=1"},
             corpus=make_corpus(rows),
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Epochs(NaiveBayes):
+    """Learns something in two epochs only."""
+
+    epochs: int = 5
+
+    def fit(self, posts, gold, *, seed):
+        return super().fit(posts, gold, seed=seed) if self.epochs == 2 else Flat()
+
+
+class Flat:
+    def score(self, texts):
+        return np.full((len(texts), 1), 0.5)
+
+
+def test_epochs_are_chosen_on_the_dev_posts():
+    corpus = made_up()
+    sides = park._sides(corpus, 1, 0)
+    recipe = Epochs(hateful=tuple(corpus.hateful), question=corpus.question)
+    tried, best = park._best_epochs("cnn", recipe, sides, Setting())
+    assert best.epochs == 2
+    assert [f.group["epochs"] for f in tried] == [1, 2, 3, 5]
+    assert {f.n for f in tried} == {len(sides.split.dev)}
+    assert tried[1].value > 0.6
+    assert tried[0].value == 0.5
