@@ -94,7 +94,7 @@ def _fall(beside: Finding, drop: Finding) -> str:
 
 def _leak(finding: Finding) -> str:
     return (
-        f"With the leak {finding.group['leak']!r} macro-F1 on the same posts moves by "
+        f"With the leak {finding.group['leak']!r} macro-F1 moves by "
         f"{_figure(finding, '+')}: no figure of a detector, but of what the leak is worth."
     )
 
