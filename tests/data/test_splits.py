@@ -315,4 +315,8 @@ def test_ties_are_never_torn(pairs):
     if tied.max() < 3:
         return
     for split in make(3, tied, [label for _, label in pairs]):
+        train, test = (
+            {int(tied[int(post)]) for post in side} for side in (split.train, split.test)
+        )
+        assert not train & test
         verify(split, series(range(len(pairs))), tied)

@@ -10,7 +10,7 @@ does not say: the main line takes the threshold from the dev posts, two others s
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -31,8 +31,7 @@ from evenhand.data.splits import holdout, ties, verify
 from evenhand.models.find import recipe as find_recipe
 from evenhand.models.protocol import Recipe
 from evenhand.models.training import for_corpus
-from evenhand.reports import Grid, Section
-from evenhand.reports.numbers import NOTHING, bracket, number
+from evenhand.reports import Section
 from evenhand.stats.decisions import Decisions, Predicted, auc
 from evenhand.stats.detection import auc as auc_of
 from evenhand.stats.equality import (
@@ -42,6 +41,24 @@ from evenhand.stats.equality import (
     false_positive_equality_difference,
 )
 from evenhand.stats.thresholds import equal_error
+from evenhand.studies.park_rows import (
+    BY_CHANCE,
+    COLUMNS,
+    DEV,
+    GENERATED,
+    HALF,
+    HEADINGS,
+    cell,
+    directions,
+    group_of,
+    missing,
+    our_figure,
+    pairs_grid,
+    published,
+    same,
+    spread_grid,
+    table_grid,
+)
 from evenhand.studies.parts import How, Parts
 from evenhand.validation.figures import unit_of
 from evenhand.validation.plan import WITHOUT_AUTHOR, Plan, Task, make_task
@@ -59,34 +76,11 @@ _QUICK_EPOCHS = 1
 _EPOCHS = (1, 2, 3, 5)
 """To choose from by AUC on the dev posts, as the paper chose its options."""
 _MODELS = ("cnn", "gru", "alpha-gru")
-_HEADINGS = ("original AUC", "generated AUC", "FNED", "FPED")
-_COLUMNS = (("auc", "original"), ("auc", "generated"), ("fned", None), ("fped", None))
-_PRINTED = {
-    ("cnn", "random"): (0.881, 0.572, 0.261, 0.249),
-    ("cnn", "fasttext"): (0.906, 0.620, 0.323, 0.327),
-    ("cnn", "word2vec"): (0.906, 0.635, 0.305, 0.263),
-    ("gru", "random"): (0.854, 0.536, 0.132, 0.136),
-    ("gru", "fasttext"): (0.887, 0.661, 0.312, 0.284),
-    ("gru", "word2vec"): (0.887, 0.633, 0.301, 0.254),
-    ("alpha-gru", "random"): (0.868, 0.586, 0.236, 0.219),
-    ("alpha-gru", "fasttext"): (0.891, 0.639, 0.324, 0.365),
-    ("alpha-gru", "word2vec"): (0.890, 0.631, 0.315, 0.306),
-}
 _DIFFERENCES = {
     "fned": false_negative_equality_difference,
     "fped": false_positive_equality_difference,
 }
-_BY_CHANCE = ("shuffled", "swapped")
-_SHOWN = ("fpr", "fnr", *_DIFFERENCES, *(f"{m}_{by}" for m in _DIFFERENCES for by in _BY_CHANCE))
-_DEV, _GENERATED, _HALF = "equal error on dev", "equal error on generated", "one half"
-_GROUPS = ("male", "female")
-_THRESHOLDS = (_DEV, _GENERATED, _HALF)
-_NO_VECTORS = (
-    "vectors trained on Wikipedia or Google News are not at hand; give a file of them to the "
-    "recipe: park:model=MODEL,vectors=FILE"
-)
-_NO_ABT = "the paper's second corpus (abt) is not among ours"
-
+_SHOWN = ("fpr", "fnr", *_DIFFERENCES, *(f"{m}_{by}" for m in _DIFFERENCES for by in BY_CHANCE))
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
@@ -138,7 +132,7 @@ class Judged:
     def thresholds(self) -> dict[str, Floats]:
         """Every kind of threshold, one for each run."""
         half = np.full(len(self.p), 0.5)
-        return {_DEV: self._equal("dev"), _GENERATED: self._equal("generated"), _HALF: half}
+        return {DEV: self._equal("dev"), GENERATED: self._equal("generated"), HALF: half}
 
     def _equal(self, name: str) -> Floats:
         rows, p = self.side(name)
@@ -182,7 +176,7 @@ def reproduce(
     models = list(recipes)
     chosen = not (how.quick or given)
     fits = [for_corpus(find_recipe(name), corpus) for name in recipes.values()]
-    found = [*_published(), *_missing()]
+    found = [*published(), *missing()]
     for place, (model, recipe) in enumerate(zip(models, fits, strict=True)):
         done, total = place * sides.runs, len(models) * sides.runs
         setting = _setting(run, how, model, done, total)
@@ -197,7 +191,7 @@ def reproduce(
         "Table 4: a random split of Waseem's posts, and sentences about men and women",
         _prose(sides),
         found,
-        grids=[_table(found, models), _spread(found, models), _pairs(found, models)],
+        grids=[table_grid(found, models), spread_grid(found, models), pairs_grid(found, models)],
     )
     return Parts("Park et al. 2018", [section], list(_summary(found, models, sides, how)))
 
@@ -253,15 +247,11 @@ def _best_epochs(
     found = []
     for epochs in _EPOCHS:
         outcome = cross_validate(replace(recipe, epochs=epochs), plan, setting)
-        group: dict[str, str | int] = {**_group(model), "on": "dev", "epochs": epochs}
+        group: dict[str, str | int] = {**group_of(model), "on": "dev", "epochs": epochs}
         unit = unit_of(sides.task)
         found.append(auc(outcome.decisions(), unit=unit, seed=setting.seed, group=group))
     best = max(found, key=lambda finding: finding.value or 0.0)
     return found, replace(recipe, epochs=best.group["epochs"])
-
-
-def _group(model: str, **more: str) -> dict[str, str]:
-    return {"table": "4", "model": model, "embedding": "random", **more}
 
 
 def findings_of(judged: Judged, *, seed: int) -> list[Finding]:
@@ -270,7 +260,7 @@ def findings_of(judged: Judged, *, seed: int) -> list[Finding]:
     rows, p = judged.side("generated")
     truth, groups = rows["truth"].to_numpy(), rows["group"].to_list()
     for name, thresholds in judged.thresholds.items():
-        group = _group(judged.model, threshold=name)
+        group = group_of(judged.model, threshold=name)
         flagged = p >= thresholds[:, None]
         found += _equality(rows, flagged, seed, group)
         for measure, difference in _DIFFERENCES.items():
@@ -282,7 +272,7 @@ def findings_of(judged: Judged, *, seed: int) -> list[Finding]:
         measure="seconds",
         value=judged.seconds,
         n=len(p),
-        group=_group(judged.model),
+        group=group_of(judged.model),
         method="wall clock, fitting and scoring",
         unit="fits",
         why="a point: no interval",
@@ -300,7 +290,7 @@ def _auc(judged: Judged, side: str, seed: int) -> list[Finding]:
         Predicted(truth, (scores >= 0.5).astype(np.int64), clusters, scores, truth == 1)
         for scores in p
     )
-    group = _group(judged.model, on=side)
+    group = group_of(judged.model, on=side)
     unit = "templates" if generated else judged.unit
     found = auc(Decisions((OTHER, HATEFUL), runs), unit=unit, seed=seed, group=group)
     each = (auc_of(truth, scores) for scores in p)
@@ -328,11 +318,11 @@ def _by_pair(judged: Judged, seed: int) -> list[Finding]:
     Pairs can pull in different directions, which cancel in the sum over all terms.
     """
     rows, p = judged.side("generated")
-    flagged = p >= judged.thresholds[_DEV][:, None]
+    flagged = p >= judged.thresholds[DEV][:, None]
     found = []
     for pair in rows["pair"].unique().sort():
         mine = rows["pair"] == pair
-        group = _group(judged.model, threshold=_DEV, pair=pair)
+        group = group_of(judged.model, threshold=DEV, pair=pair)
         here = _equality(rows.filter(mine), flagged[:, mine.to_numpy()], seed, group)
         found += [f for f in here if f.measure in _DIFFERENCES or "group" in f.group]
     return found
@@ -363,119 +353,6 @@ def _constant(sides: Sides, seed: int) -> list[Finding]:
     never = np.zeros((1, generated.height), dtype=np.bool_)
     found = _equality(generated, never, seed, {"table": "4", "baseline": "constant"})
     return [f for f in found if f.measure in _DIFFERENCES]
-
-
-def _published() -> Iterator[Finding]:
-    for (model, embedding), row in _PRINTED.items():
-        for (measure, on), value in zip(_COLUMNS, row, strict=True):
-            where = {"on": on} if on else {"threshold": "equal error, posts not stated"}
-            yield Finding(
-                measure=measure,
-                value=value,
-                n=0,
-                group={"table": "4", "model": model, "embedding": embedding, **where},
-                method="as printed, mean over 10 runs",
-                unit="posts",
-                origin="published",
-                why="neither n nor an interval printed on the pages at hand",
-            )
-
-
-def _missing() -> Iterator[Finding]:
-    """What cannot be had here, and why."""
-    for measure, on in _COLUMNS:
-        where = {"on": on} if on else {"threshold": _DEV}
-        for model, embedding in _PRINTED:
-            if embedding != "random":
-                group = {"table": "4", "model": model, "embedding": embedding, **where}
-                yield Finding(measure=measure, value=None, n=0, group=group, why=_NO_VECTORS)
-        yield Finding(measure=measure, value=None, n=0, group={"table": "5", **where}, why=_NO_ABT)
-
-
-def _same(found: Iterable[Finding], measure: str, origin: str, **group: str) -> Finding | None:
-    """The finding with this group, not counting the printed threshold, which has no counterpart."""
-    for finding in found:
-        own = dict(finding.group)
-        if origin == "published":
-            own.pop("threshold", None)
-        if finding.measure == measure and finding.origin == origin and own == group:
-            return finding
-    return None
-
-
-def _ours(found: Iterable[Finding], measure: str, on: str | None, model: str) -> Finding | None:
-    """Our figure in a column of the paper, at the threshold of the dev posts."""
-    where = {"on": on} if on else {"threshold": _DEV}
-    return _same(found, measure, "data", **_group(model, **where))
-
-
-def _table(found: Sequence[Finding], models: Sequence[str]) -> Grid:
-    """The paper's table, ours beside it at the threshold of the dev posts."""
-    rows = []
-    for model, embedding in dict.fromkeys([*_PRINTED, *((model, "random") for model in models)]):
-        cells = []
-        for measure, on in _COLUMNS:
-            own = {"table": "4", "model": model, "embedding": embedding}
-            where = {"on": on} if on else {}
-            cells.append(_cell(_same(found, measure, "published", **own, **where)))
-            ours = _ours(found, measure, on, model) if embedding == "random" else None
-            cells.append(_cell(ours) or NOTHING)
-        rows.append([model, embedding, *cells])
-    constant = {"table": "4", "baseline": "constant"}
-    always = [_cell(_same(found, measure, "data", **constant)) for measure in ("fned", "fped")]
-    rows.append(["constant", "", "", "", "", "", "", always[0], "", always[1]])
-    headings = [h for column in _HEADINGS for h in (f"{column}, paper", "ours")]
-    title = "Table 4, ours at the equal-error-rate threshold of the dev posts"
-    return Grid("table_4", title, ("model", "vectors", *headings), rows, words=2)
-
-
-def _spread(found: Sequence[Finding], models: Sequence[str]) -> Grid:
-    """Every figure of ours at every threshold, with what it could have been."""
-    rows = []
-    for model in models:
-        for (measure, on), heading in zip(_COLUMNS, _HEADINGS, strict=True):
-            for where in [{"on": on}] if on else [{"threshold": name} for name in _THRESHOLDS]:
-                own = _group(model, **where)
-                mine = _same(found, measure, "data", **own)
-                runs = _same(found, measure, "data", **own, run="range")
-                rows.append(
-                    [
-                        model,
-                        heading,
-                        where.get("threshold", ""),
-                        _cell(_same(found, "threshold", "data", **own)),
-                        _cell(mine),
-                        bracket(mine.low, mine.high) if mine else "",
-                        bracket(runs.low, runs.high) if runs else "",
-                        *(
-                            _cell(_same(found, f"{measure}_{by}", "data", **own))
-                            for by in _BY_CHANCE
-                        ),
-                    ]
-                )
-    headings = ("model", "figure", "threshold", "at", "ours", "95 %", "range of runs", *_BY_CHANCE)
-    return Grid("table_4_spread", "Ours, at three thresholds", headings, rows, words=3)
-
-
-def _pairs(found: Sequence[Finding], models: Sequence[str]) -> Grid:
-    """Rates of both groups by pair of terms."""
-    rows = []
-    for model in models:
-        for pair in sorted({str(f.group["pair"]) for f in found if "pair" in f.group}):
-            own = _group(model, threshold=_DEV, pair=pair)
-            cells = []
-            for rate, measure in (("fnr", "fned"), ("fpr", "fped")):
-                cells += [_cell(_same(found, rate, "data", **own, group=g)) for g in _GROUPS]
-                mine = _same(found, measure, "data", **own)
-                cells += [_cell(mine), bracket(mine.low, mine.high) if mine else ""]
-            rows.append([model, pair, *cells])
-    headings = [h for r in ("N", "P") for h in (f"F{r}R male", "female", f"F{r}ED", "95 %")]
-    title = "Ours by pair of terms, at the threshold of the dev posts"
-    return Grid("table_4_pairs", title, ("model", "pair", *headings), rows, words=2)
-
-
-def _cell(finding: Finding | None) -> str:
-    return "" if finding is None else number(finding.value)
 
 
 def _prose(sides: Sides) -> list[str]:
@@ -509,28 +386,12 @@ def _summary(
         )
     for model in models:
         words = []
-        for (measure, on), heading in zip(_COLUMNS, _HEADINGS, strict=True):
+        for (measure, on), heading in zip(COLUMNS, HEADINGS, strict=True):
             where = {"on": on} if on else {}
-            printed = _same(found, measure, "published", **_group(model, **where))
-            paper = f" (paper {_cell(printed)})" if printed else ""
-            words.append(f"{heading} {_cell(_ours(found, measure, on, model))}{paper}")
+            printed = same(found, measure, "published", **group_of(model, **where))
+            paper = f" (paper {cell(printed)})" if printed else ""
+            words.append(f"{heading} {cell(our_figure(found, measure, on, model))}{paper}")
         yield f"{model}, random vectors, mean of {sides.runs}: {', '.join(words)}."
-        yield _directions(found, model)
+        yield directions(found, model)
     yield "A detector that says the same of every post has FNED and FPED 0, and AUC one half."
     yield "fastText and word2vec vectors, and table 5 (abt), are not to be had here."
-
-
-def _directions(found: Sequence[Finding], model: str) -> str:
-    """In how many pairs a woman's neutral sentences are flagged more often, and the widest gap."""
-    gaps = {}
-    for pair in {str(f.group["pair"]) for f in found if "pair" in f.group}:
-        own = _group(model, threshold=_DEV, pair=pair)
-        male, female = (_same(found, "fpr", "data", **own, group=name) for name in _GROUPS)
-        if male and female and male.value is not None and female.value is not None:
-            gaps[pair] = female.value - male.value
-    more = sum(gap > 0 for gap in gaps.values())
-    widest = max(sorted(gaps), key=lambda pair: abs(gaps[pair]))
-    return (
-        f"{model}: neutral sentences about women are flagged more often in {more} of {len(gaps)} "
-        f"pairs; the widest gap in FPR is that of {widest}, {number(gaps[widest])}."
-    )
