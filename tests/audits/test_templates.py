@@ -1,10 +1,13 @@
+import hashlib
 import re
 from dataclasses import replace
+from functools import cache
+from pathlib import Path
 
 import polars as pl
 import pytest
 
-from evenhand.audits.templates import TemplateSet, expand, parse_set, read_set
+from evenhand.audits.templates import TemplateSet, expand, parse_set, read_set, set_names
 from evenhand.core.errors import BadInput, UnknownComponent
 from evenhand.core.tables import tag
 
@@ -68,49 +71,85 @@ def test_a_slot_at_the_start_gets_a_capital():
     assert "Kind Sikhs live here." in expand(other).posts["text"].to_list()
 
 
-@pytest.fixture(scope="module")
-def gender():
-    return tagged(expand(read_set("gender")), "template", "word", "frame", "term", "group", "pair")
+SIZES = {
+    # Frames × groups × rows; a template has as many frames as its kind of word has words.
+    "age": (8 * 12 + 8 * 8) * 3 * 6,
+    "disability": (8 * 12 + 8 * 8) * 7 * 3,
+    "gender": (8 * 16 + 4 * 8) * 2 * 8,
+    "nationality": (8 * 10 + 7 * 6) * 10 * 3,
+    "orientation": (8 * 12 + 8 * 8) * 6 * 4,
+    "religion": (8 * 12 + 8 * 8) * 7 * 3,
+}
+TAGS = ("template", "word", "frame", "term", "group", "pair")
 
 
-def test_size_of_the_gender_set(gender):
-    # 8 templates × 16 qualities and 4 × 8 feelings, 8 pairs of 2: (128 + 32) × 16.
-    assert gender.height == 2560
-    assert gender["text"].n_unique() == 2560
+@cache
+def expanded(name):
+    return tagged(expand(read_set(name)), *TAGS)
 
 
-@pytest.mark.parametrize("name", ["template", "term", "group", "pair"])
-def test_half_of_every_part_is_abusive(gender, name):
-    shares = gender.group_by(name).agg((pl.col("label") == "abusive").mean().alias("share"))
+every_set = pytest.mark.parametrize("name", SIZES)
+
+
+def test_the_sets_there_are():
+    assert set(SIZES) <= set(set_names())
+
+
+@every_set
+def test_size_of_a_set(name):
+    found = expanded(name)
+    assert 1500 <= found.height == SIZES[name] <= 4000
+    assert found["text"].n_unique() == found.height
+    assert found["template"].n_unique() >= 12
+
+
+@every_set
+@pytest.mark.parametrize("part", ["template", "term", "group", "pair"])
+def test_half_of_every_part_is_abusive(name, part):
+    shares = expanded(name).group_by(part).agg((pl.col("label") == "abusive").mean().alias("share"))
     assert shares["share"].to_list() == [0.5] * shares.height
 
 
-def test_terms_of_a_pair_get_the_same_sentences(gender):
-    """With the term blanked out, both groups have the same texts with the same labels."""
-    forms = {
-        form
-        for pair in read_set("gender").pairs
+@every_set
+def test_every_term_gets_the_same_sentences(name):
+    """With the term blanked out, all terms have the same texts with the same labels."""
+    forms = [
+        (form, form[0].upper() + form[1:])
+        for pair in read_set(name).pairs
         for term in pair.values()
-        for form in (*term.values(), *(text.capitalize() for text in term.values()))
-    }
-    blank = rf"\b({'|'.join(sorted(forms))})\b"
-    blanked = gender.with_columns(pl.col("text").str.replace_all(blank, "X"))
-    sides = [
-        blanked.filter(pl.col("group") == group).select("text", "label", "pair").sort(pl.all())
-        for group in ("male", "female")
+        for form in term.values()
     ]
-    assert sides[0].select("text", "label").equals(sides[1].select("text", "label"))
+    longest = sorted({form for both in forms for form in both}, key=lambda form: (-len(form), form))
+    blank = rf"\b({'|'.join(longest)})\b"
+    blanked = expanded(name).with_columns(pl.col("text").str.replace_all(blank, "X"))
+    sides = [side.select("text", "label").sort(pl.all()) for _, side in blanked.group_by("term")]
+    assert all(side.equals(sides[0]) for side in sides)
     assert sides[0]["text"].str.count_matches("X").to_list() == [1] * sides[0].height
 
 
-def test_articles_and_capitals_of_the_gender_set(gender):
-    wrong = re.compile(r"\ba (?:[aeiou]|honest)|\ban (?![aeiou]|honest)|^[^A-Z]|[{}]|  ")
-    assert [text for text in gender["text"] if wrong.search(text)] == []
-    assert gender["text"].str.contains(r"[.!?]$").all()
+@every_set
+def test_articles_and_capitals(name):
+    chosen = read_set(name)
+    an = "|".join(["[aeiou]", *chosen.an_before])
+    if chosen.a_before:
+        an = f"(?!{'|'.join(chosen.a_before)})(?:{an})"
+    wrong = re.compile(rf"(?i:\ba (?:{an})|\ban (?!{an}))|^[^A-Z]|[{{}}]|  ")
+    texts = expanded(name)["text"]
+    assert [text for text in texts if wrong.search(text)] == []
+    assert texts.str.contains(r"[.!?]$").all()
+    assert not texts.str.contains(r"(?i)\b(he|she|his|her|him|hers)\b").any()
 
 
-def test_no_pronoun_gives_the_gender_away(gender):
-    assert not gender["text"].str.contains(r"(?i)\b(he|she|his|her|him|hers)\b").any()
+def test_no_text_in_two_sets():
+    texts = pl.concat([expanded(name)["text"] for name in SIZES])
+    assert texts.n_unique() == len(texts)
+
+
+def test_the_gender_set_is_as_it_was():
+    """Figures of the study of Park et al. rest on it."""
+    posts = expand(read_set("gender")).posts.sort("id")
+    digest = hashlib.sha256("\n".join(posts["id"] + "\t" + posts["text"]).encode()).hexdigest()
+    assert digest == "8709264fb8c78052182f9c39e442d5a076c1946de513fb6554caf1d19469162b"
 
 
 @pytest.mark.parametrize(
@@ -150,15 +189,66 @@ def test_a_text_twice_is_refused():
 
 
 def test_an_unknown_set_is_refused():
-    with pytest.raises(UnknownComponent, match="no template set 'nothing'; known: gender"):
+    with pytest.raises(UnknownComponent, match=r"no template set 'nothing'; known: age, .*\.toml"):
         read_set("nothing")
 
 
+OWN = """
+name = "cities"
+title = "people of two cities"
+about = "Made up."
+[words.quality]
+abusive = ["awful"]
+neutral = ["kind"]
+[templates]
+what = "What {a} {quality} {one}!"
+[[pairs]]
+north = { one = "Northerner" }
+south = { one = "Southerner" }
+"""
+
+
+@pytest.mark.parametrize("kind", [str, Path])
+def test_a_set_of_your_own(tmp_path, kind):
+    file = tmp_path / "cities.toml"
+    file.write_text(OWN, encoding="utf-8")
+    chosen = read_set(kind(file))
+    assert (chosen.title, chosen.about) == ("people of two cities", "Made up.")
+    assert expand(chosen).posts["id"].to_list() == [
+        "cities:what/awful/Northerner",
+        "cities:what/awful/Southerner",
+        "cities:what/kind/Northerner",
+        "cities:what/kind/Southerner",
+    ]
+
+
+def test_a_file_that_cannot_be_read_is_refused(tmp_path):
+    with pytest.raises(BadInput, match="none.toml: cannot be read"):
+        read_set(tmp_path / "none.toml")
+    (tmp_path / "latin.toml").write_bytes(b"name = '\xe9'")
+    with pytest.raises(BadInput, match="expected a UTF-8 text file"):
+        read_set(tmp_path / "latin.toml")
+
+
 @pytest.mark.parametrize(
-    ("text", "message"),
-    [("= 1", "not TOML"), ("name = 'x'", "words is missing"), ("size = 1", "unknown key 'size'")],
-    ids=["not-toml", "missing", "unknown"],
-)
-def test_a_wrong_file_is_refused(text, message):
+    ("old", "new", "message"),
+    [
+        (OWN, "= 1", "not TOML"),
+        (OWN, "name = 'x'", "words is missing"),
+        ("about =", "size =", "unknown key 'size'; the keys are name, words"),
+        ('["awful"]', '"awful"', "words is of the wrong kind; expected a table of kinds"),
+        ('["kind"]', "[1]", "words is of the wrong kind"),
+        ('"What {a} {quality} {one}!"', "1", "templates is of the wrong kind"),
+        ('{ one = "Southerner" }', '"Southerner"', "pairs is of the wrong kind"),
+        ('"cities"', '""', "name is of the wrong kind; expected a text"),
+        ('title = "people of two cities"', 'a_before = "x"', "a_before is of the wrong kind"),
+    ],
+    ids=[
+        "not-toml", "missing", "unknown", "word-list", "word-number", "template-number",
+        "term-text", "no-name", "no-list",
+    ],
+)  # fmt: skip
+def test_a_wrong_file_is_refused(old, new, message):
+    assert old in OWN
     with pytest.raises(BadInput, match=message):
-        parse_set(text, "some.toml")
+        parse_set(OWN.replace(old, new), "some.toml")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from evenhand.core import registry
-from evenhand.core.errors import BadInput, BrokenComponent, EvenhandError, UnknownComponent
+from evenhand.core.errors import BadInput, BrokenComponent, UnknownComponent
 from evenhand.models.find import detector, recipe
 from evenhand.models.naive_bayes import NaiveBayes
 from evenhand.models.saving import save
@@ -155,16 +155,35 @@ def test_a_function_on_pythonpath(tmp_path):
     assert json.loads(done.stdout) == [[0.5], [0.5]]
 
 
-@pytest.mark.parametrize("name", ["nothing", "hf:folder", "http://x/y", "predictionsx:a", ""])
+@pytest.mark.parametrize("name", ["nothing", "HF:folder", "http://x/y", "predictionsx:a"])
 def test_an_unknown_detector_says_what_there_is(name, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(EvenhandError, match="train --save"):
+    forms = "train --save.*hf:FOLDER, perspective:URL, openai:URL, predictions:FILE or python:"
+    with pytest.raises(UnknownComponent, match=forms):
         detector(name)
+
+
+@pytest.mark.parametrize("kind", ["perspective", "openai"])
+def test_a_server_and_its_attribute(kind):
+    found = detector(f"{kind}:http://127.0.0.1:9/", attribute="INSULT")
+    assert (found.name, found.attributes) == (f"{kind}:http://127.0.0.1:9", ("INSULT",))
+
+
+def test_a_file_with_scores_of_another_attribute(tmp_path):
+    (tmp_path / "s.csv").write_text("id,HATE,INSULT\na,0,.25\nb,0,.5\n")
+    found = detector(f"predictions:{tmp_path}/s.csv", attribute="INSULT")
+    assert (found.attributes, found.column) == (("INSULT",), "INSULT")
 
 
 def test_a_folder_that_is_not_there():
     with pytest.raises(BadInput, match="does not exist"):
         detector("no/such/folder")
+
+
+def test_no_name_at_all(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(BadInput, match="train --save"):
+        detector("")
 
 
 def test_a_recipe_with_options():

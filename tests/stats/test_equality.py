@@ -1,5 +1,8 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from scipy.stats import permutation_test
 
 from evenhand.core.errors import BadInput
 from evenhand.stats.equality import (
@@ -131,7 +134,7 @@ def test_what_does_not_exist_says_why():
     decided = Decided.of([0, 1, 1], [0, 1, 0], ["a", "a", "b"])
     names = ["t", "u", "u"]
     found = equality(decided, clusters=names, frames=names, unit="templates", seed=0, resamples=40)
-    for measure in ("fped", "fped_mean", "fped_max", "fped_shuffled"):
+    for measure in ("fped", "fped_mean", "fped_max", "fped_shuffled", "fped_p"):
         nothing = finding(found, measure)
         assert (nothing.value, nothing.why) == (None, "no negative posts of b")
     assert finding(found, "fpr", group="b").why == "no negative posts of b"
@@ -186,3 +189,98 @@ def test_terms_swapped_by_hand():
     # Shuffled anew in every sentence, of 4 terms 2 flagged: less often all on one side.
     assert value(found, "fped_shuffled") < 0.4
     assert finding(found, "fned_swapped").why == "no positive posts"
+
+
+def shuffled_p(flagged, groups, frames, permutations=4000):
+    decided = Decided.of([0] * len(flagged), flagged, groups)
+    found = equality(
+        decided, clusters=frames, frames=frames, unit="u", seed=0, resamples=permutations
+    )
+    return finding(found, "fped_p")
+
+
+def test_p_by_hand():
+    # In each of four sentences a is flagged and b is not: FPED 1. Shuffled, the sum is 1 where a is
+    # on the same side in all four: in 2 of 16 ways.
+    p = shuffled_p([1, 0] * 4, ["a", "b"] * 4, [f"s{n // 2}" for n in range(8)])
+    assert p.value == pytest.approx(2 / 16, abs=0.015)
+    assert (p.n, p.unit, p.low) == (4000, "permutations", None)
+    assert "(1 + permutations of the groups within frames with a sum at least as large)" in p.method
+
+
+def test_p_counts_the_observed_among_the_permutations():
+    # Of 20 sentences 2 ways of a million are as uneven: none of 99 permutations, so 1 of 100.
+    p = shuffled_p([1, 0] * 20, ["a", "b"] * 20, [f"s{n // 2}" for n in range(40)], 99)
+    assert p.value == 0.01
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_p_equals_a_paired_permutation_test(seed):
+    rng = np.random.default_rng(seed)
+    sides = rng.random((2, 9)) < [[0.8], [0.4]]
+    exact = permutation_test(
+        sides.astype(float),
+        lambda a, b, axis: np.abs(a.mean(axis=axis) - b.mean(axis=axis)),
+        permutation_type="samples",
+        alternative="greater",
+        vectorized=True,
+        n_resamples=np.inf,
+    )
+    groups = ["a"] * 9 + ["b"] * 9
+    p = shuffled_p(sides.ravel(), groups, [f"s{n}" for n in [*range(9), *range(9)]])
+    assert p.value == pytest.approx(exact.pvalue, abs=0.03)
+
+
+@pytest.mark.parametrize("said", [0, 1], ids=["never", "always"])
+def test_a_detector_that_cannot_differ_has_p_1(said):
+    assert shuffled_p([said] * 8, ["a", "b"] * 4, [f"s{n // 2}" for n in range(8)]).value == 1
+
+
+def test_a_detector_blind_to_identity_is_seldom_called_uneven():
+    # Every sentence has a chance of its own to be flagged, the same for all terms.
+    rng, runs = np.random.default_rng(5), 300
+    template, word, term = (axis.ravel() for axis in np.indices((6, 4, 6)))
+    frame = template * 4 + word
+    low = {"fped_p": 0, "fned_p": 0}
+    for _ in range(runs):
+        flagged = rng.random(len(frame)) < rng.random(24)[frame]
+        found = equality(
+            Decided.of(word % 2, flagged, [f"g{n % 3}" for n in term]),
+            clusters=[f"t{n}" for n in template],
+            frames=[f"f{n}" for n in frame],
+            unit="templates",
+            seed=int(rng.integers(1000)),
+            resamples=99,
+        )
+        for measure in low:
+            low[measure] += value(found, measure) <= 0.05
+    assert max(low.values()) <= 0.05 * runs
+
+
+def test_what_differs_between_groups_has_a_small_p():
+    found = equality(**made(uneven=0.2, runs=2), resamples=199)
+    assert value(found, "fped_p") == value(found, "fned_p") == 1 / 200
+
+
+def test_several_thresholds_are_the_same_as_one_by_one():
+    case = made(runs=2, uneven=0.1)
+    loose = case.pop("decided")
+    strict = replace(loose, flagged=loose.flagged & (np.arange(len(loose.truth)) % 3 > 0))
+    pairs = [f"p{n % 8 // 2}" for n in range(len(loose.truth))]
+    kept = {**case, "pairs": pairs, "resamples": 60}
+    both = equality({"loose": loose, "strict": strict}, **kept, group={"model": "m"})
+    each = [
+        found
+        for name, decided in (("loose", loose), ("strict", strict))
+        for found in equality(decided, **kept, group={"model": "m", "threshold": name})
+    ]
+    assert both == each
+
+
+def test_thresholds_are_about_the_same_posts():
+    one, other = Decided.of([0, 1], [0, 1], ["a", "b"]), Decided.of([0, 1], [0, 1], ["b", "a"])
+    names = {"clusters": ["t", "u"], "frames": ["t", "u"], "unit": "templates", "seed": 0}
+    with pytest.raises(BadInput, match="different posts"):
+        equality({"one": one, "other": other}, **names)
+    with pytest.raises(BadInput, match="no decisions"):
+        equality({}, **names)

@@ -16,16 +16,18 @@ promises is refused with every fault.
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from evenhand.audits.filling import filled, slots
 from evenhand.core.errors import BadInput, Faults, UnknownComponent
 from evenhand.core.tables import posts_table
 from evenhand.data.corpus import Corpus
@@ -33,11 +35,19 @@ from evenhand.data.user_file import single_labels
 
 ABUSIVE, NEUTRAL = "abusive", "neutral"
 LABELS = (ABUSIVE, NEUTRAL)
-_ENDING = "_templates.toml"
-_ARTICLE = "a"
-_SLOT = re.compile(r"\{([^{}]*)\}")
-_VOWELS = tuple("aeiouAEIOU")
-_KEYS = {"name": str, "words": dict, "templates": dict, "pairs": list}
+_ENDING = ".toml"
+_NEEDED = ("name", "words", "templates", "pairs")
+_SHAPES: dict[str, tuple[str, Any]] = {
+    "name": ("a text", ""),
+    "words": ("a table of kinds, each with a list of words by label", {"": {"": [""]}}),
+    "templates": ("a table of texts", {"": ""}),
+    "pairs": ("a list of tables: forms of a term by group", [{"": {"": ""}}]),
+    "an_before": ("a list of words", [""]),
+    "a_before": ("a list of words", [""]),
+    "title": ("a text", ""),
+    "about": ("a text", ""),
+}
+"""Of a file: key → what it holds, in words and as an example with empty texts."""
 
 Term = Mapping[str, str]
 """The forms of an identity term, by name, such as ``one`` and ``many``."""
@@ -58,6 +68,10 @@ class TemplateSet:
     """Words with "an" although they start with a consonant letter."""
     a_before: Sequence[str] = ()
     """Words with "a" although they start with a vowel letter."""
+    title: str = ""
+    """The set in a few words, for people."""
+    about: str = ""
+    """Who is compared with whom, and how the terms were chosen."""
 
     def __post_init__(self) -> None:
         faults = Faults(f"template set {self.name!r}")
@@ -111,24 +125,46 @@ class TemplateSet:
         if not self.templates:
             yield "templates: none; expected at least one"
         for name, text in self.templates.items():
-            slots = [slot for slot in _SLOT.findall(text) if slot != _ARTICLE]
-            words = [slot for slot in slots if slot in self.words]
-            terms = [slot for slot in slots if slot in forms]
-            if len(words) != 1 or len(terms) != 1 or len(slots) != 2:
+            own = slots(text)
+            words = [slot for slot in own if slot in self.words]
+            terms = [slot for slot in own if slot in forms]
+            if len(words) != 1 or len(terms) != 1 or len(own) != 2:
                 yield (
-                    f"template {name!r} has the slots {', '.join(slots) or '(none)'}; expected one "
+                    f"template {name!r} has the slots {', '.join(own) or '(none)'}; expected one "
                     f"of {', '.join(self.words)} and one of {', '.join(sorted(forms))}"
                 )
 
 
-def read_set(name: str) -> TemplateSet:
-    """The set that comes with Evenhand under this name."""
-    home = files("evenhand.audits")
-    file = home.joinpath(f"{name}{_ENDING}")
-    if not file.is_file():
-        known = sorted(f.name.removesuffix(_ENDING) for f in home.iterdir() if _is_set(f.name))
-        raise UnknownComponent(f"no template set {name!r}; known: {', '.join(known)}")
+def set_names() -> tuple[str, ...]:
+    """The sets that come with Evenhand."""
+    return tuple(sorted(file.name.removesuffix(_ENDING) for file in _home().iterdir()))
+
+
+def _home() -> Traversable:
+    return files("evenhand.audits").joinpath("sources", "templates")
+
+
+def read_set(name: str | Path) -> TemplateSet:
+    """The set that comes with Evenhand under this name, or one of your own: a path to a TOML file.
+
+    A file has the keys of :class:`TemplateSet`.
+    """
+    if str(name).endswith(_ENDING):
+        return parse_set(_own_text(Path(name)), str(name))
+    if name not in set_names():
+        raise UnknownComponent(
+            f"no template set {str(name)!r}; known: {', '.join(set_names())}, or a file that ends "
+            "in .toml"
+        )
+    file = _home().joinpath(f"{name}{_ENDING}")
     return parse_set(file.read_text(encoding="utf-8"), file.name)
+
+
+def _own_text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"{path}: cannot be read: {error}; expected a UTF-8 text file") from error
 
 
 def parse_set(text: str, where: str) -> TemplateSet:
@@ -137,20 +173,28 @@ def parse_set(text: str, where: str) -> TemplateSet:
         document: dict[str, Any] = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise BadInput(f"{where}: not TOML: {error}") from error
-    wrong = [
-        f"{where}: {key} is missing or of the wrong kind; expected a {kind.__name__}"
-        for key, kind in _KEYS.items()
-        if not isinstance(document.get(key), kind)
-    ]
-    unknown = set(document) - set(TemplateSet.__dataclass_fields__)
-    wrong += [f"{where}: unknown key {key!r}" for key in sorted(unknown)]
+    wrong = [f"{where}: {key} is missing" for key in _NEEDED if key not in document]
+    for key, value in document.items():
+        if key not in _SHAPES:
+            wrong.append(f"{where}: unknown key {key!r}; the keys are {', '.join(_SHAPES)}")
+        elif not _fits(value, _SHAPES[key][1]):
+            wrong.append(f"{where}: {key} is of the wrong kind; expected {_SHAPES[key][0]}")
     if wrong:
         raise BadInput(*wrong)
     return TemplateSet(**document)
 
 
-def _is_set(name: str) -> bool:
-    return name.endswith(_ENDING)
+def _fits(value: object, shape: Any) -> bool:
+    """Whether a value is a text where the shape is one, a list or table where it is one of those.
+
+    >>> _fits({"a": ["x", "y"]}, {"": [""]}), _fits({"a": "x"}, {"": [""]}), _fits("", "")
+    (True, False, False)
+    """
+    if isinstance(shape, dict) and isinstance(value, dict):
+        return all(key and _fits(part, shape[""]) for key, part in value.items())
+    if isinstance(shape, list) and isinstance(value, list):
+        return all(_fits(part, shape[0]) for part in value)
+    return isinstance(shape, str) and isinstance(value, str) and value.strip() != ""
 
 
 def expand(chosen: TemplateSet) -> Corpus:
@@ -180,7 +224,7 @@ _Sentence = tuple[str, str, str, Mapping[str, Term], str]
 def _sentences(chosen: TemplateSet) -> Iterator[_Sentence]:
     """Template, label, word, pair and group of every sentence."""
     for template, text in chosen.templates.items():
-        kind = next(slot for slot in _SLOT.findall(text) if slot in chosen.words)
+        kind = next(slot for slot in slots(text) if slot in chosen.words)
         for label in LABELS:
             for word in chosen.words[kind][label]:
                 for pair in chosen.pairs:
@@ -201,7 +245,7 @@ def _row(
     term = _name(pair[group])
     return {
         "id": f"{chosen.name}:{template}/{word}/{term}",
-        "text": _filled(text, fill, chosen),
+        "text": filled(text, fill, an_before=chosen.an_before, a_before=chosen.a_before),
         "label": label,
         "template": template,
         "word": word,
@@ -215,15 +259,3 @@ def _row(
 def _name(term: Term) -> str:
     """What a term is called: its first form."""
     return next(iter(term.values()))
-
-
-def _filled(text: str, fill: Mapping[str, str], chosen: TemplateSet) -> str:
-    """The text with its slots filled and a capital at its start."""
-    done = _SLOT.sub(lambda slot: fill.get(slot[1], slot[0]), text)
-    done = re.sub(r"\{a\}(\s+)([\w'-]+)", lambda m: f"{_article(m[2], chosen)}{m[1]}{m[2]}", done)
-    return done[0].upper() + done[1:]
-
-
-def _article(word: str, chosen: TemplateSet) -> str:
-    vowel = word.startswith(_VOWELS) and word not in chosen.a_before
-    return "an" if vowel or word in chosen.an_before else "a"

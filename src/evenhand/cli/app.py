@@ -6,7 +6,18 @@ from typing import Annotated
 
 import typer
 
-from evenhand.cli import claims, data, demo, detectors, doctor, people, plugins, reproduce, training
+from evenhand.cli import (
+    audits,
+    claims,
+    data,
+    demo,
+    detectors,
+    doctor,
+    people,
+    plugins,
+    reproduce,
+    training,
+)
 from evenhand.core.provenance import VERSION
 
 app = typer.Typer(
@@ -18,6 +29,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(data.app, name="data")
+app.add_typer(audits.suite_app, name="suite")
 app.command("demo")(demo.demo)
 app.command("sample")(claims.sample)
 app.command("weigh")(claims.weigh)
@@ -27,6 +39,7 @@ app.command("estimate")(claims.estimate)
 app.command("train")(training.train)
 app.command("validate")(training.validate)
 app.command("compare")(detectors.compare)
+app.command("audit")(audits.audit)
 app.command("reproduce")(reproduce.reproduce)
 app.command("plugins")(plugins.plugins)
 app.command("doctor")(doctor.doctor)

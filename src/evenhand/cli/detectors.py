@@ -34,13 +34,17 @@ def compare(
 ) -> None:
     """Detectors and the crowd against people: precision, recall, F1, average precision, AUC."""
     from evenhand.data.find import find
+    from evenhand.models._address import without_key
     from evenhand.models.find import detector
     from evenhand.studies.compare import compare as compare_detectors
 
     run = start(seed)
     with progress(f"Reading {data}"):
         corpus = find(data)
-        found = {name: detector(name, hateful=corpus.hateful) for name in detectors}
+        found = {
+            without_key(name): detector(name, hateful=corpus.hateful, attribute=attribute)
+            for name in detectors
+        }
         parts = compare_detectors(
             run, corpus, found, crowd=crowd, experts=experts, attribute=attribute
         )

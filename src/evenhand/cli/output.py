@@ -22,10 +22,11 @@ Step = Callable[[str, float, float | None], None]
 
 
 def start(seed: int = 0) -> Run:
-    """A run of the command that was typed."""
+    """A run of the command that was typed; a key in a URL is left out."""
     from evenhand.core.provenance import Run
+    from evenhand.models._address import without_key
 
-    return Run(command=["evenhand", *sys.argv[1:]], seed=seed)
+    return Run(command=["evenhand", *map(without_key, sys.argv[1:])], seed=seed)
 
 
 def marked(run: Run, sentences: Sequence[str]) -> list[str]:
@@ -64,7 +65,12 @@ def finish(
     from evenhand.reports import print_findings, print_grid
 
     console = Console()
-    for section in parts.sections:
+    for section in parts.sections if parts.terminal is None else parts.terminal:
+        if section.points:
+            console.print(section.title, style="bold", markup=False, highlight=False)
+            for number, point in enumerate(section.points, start=1):
+                console.print(f"{number:2}. {point}", markup=False, highlight=False)
+            console.print()
         for grid in section.grids:
             print_grid(grid, console=console)
             console.print()

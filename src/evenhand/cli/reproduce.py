@@ -13,9 +13,28 @@ from evenhand.cli.training import Resume, Workers, finished_folder, forget
 
 
 def reproduce(
-    paper: Annotated[str, typer.Argument(metavar="PAPER", help="arango, delisle, park.")],
+    paper: Annotated[str, typer.Argument(metavar="PAPER", help="arango, delisle, kirk, park.")],
     tables: Annotated[
-        list[str] | None, typer.Argument(metavar="[TABLE]...", help="Which tables (default: all).")
+        list[str] | None,
+        typer.Argument(
+            metavar="[TABLE]...",
+            help="Which tables (default: all); kirk's figure 2 comes with its table 9.",
+        ),
+    ] = None,
+    detectors: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--detector",
+            metavar="DETECTOR",
+            help="A row of its own beside kirk's; repeatable; as for evenhand audit.",
+        ),
+    ] = None,
+    attribute: Annotated[
+        str | None,
+        typer.Option(
+            "--attribute",
+            help="What these detectors are judged by, where they have it (default: first).",
+        ),
     ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Less work, in under three minutes; says what is less.")
@@ -39,6 +58,8 @@ def reproduce(
             finished=finished,
             step=step,
         )
-        parts = reproduce_tables(run, paper, tables or (), how)
+        parts = reproduce_tables(
+            run, paper, tables or (), how, detectors=detectors or (), attribute=attribute
+        )
     finish(run, as_json=as_json, out=out, parts=parts)
     forget(finished)

@@ -5,7 +5,8 @@
     EvenhandError
     ├── BadInput          the user's file, option or record is wrong; lists every fault
     ├── NotEnoughData     the input is well formed, but too small for what was asked
-    ├── LeakFound         a gate or a promise about leakage failed
+    ├── LeakFound         a promise about leakage failed
+    ├── GateFailed        a detector does not pass the gates it was given
     ├── UnknownComponent  no plug-in of that kind has that name
     ├── BrokenComponent   a plug-in is registered but cannot be used
     └── MissingExtra      an optional dependency is not installed
@@ -67,6 +68,12 @@ class NotEnoughData(EvenhandError):
 
 class LeakFound(EvenhandError):
     """A promise about leakage cannot be kept, or a gate found a leak."""
+
+    exit_code = 3
+
+
+class GateFailed(EvenhandError):
+    """A detector does not pass the gates it was given."""
 
     exit_code = 3
 

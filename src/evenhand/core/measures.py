@@ -144,7 +144,56 @@ MEASURES: dict[str, str] = {
     " unlike treatment of single terms gives.",
     "fned_swapped": "FNED when the terms of each pair change places in all sentences at once: what"
     " unlike treatment of single terms gives.",
-    "threshold": "The threshold used: mean over runs, with their range.",
+    "fped_p": "Share of permutations of groups within sentence frames with an FPED at least as"
+    " large, (1 + count) / (1 + permutations).",
+    "fned_p": "Share of permutations of groups within sentence frames with an FNED at least as"
+    " large, (1 + count) / (1 + permutations).",
+    "ungrouped": "Posts of no group, left out of the group measures.",
+    "selection_rate": "Share of a group's posts that are flagged.",
+    "recall_gap": "Highest minus lowest recall over the groups that have positive posts.",
+    "fpr_gap": "Highest minus lowest false-positive rate over the groups that have negative posts.",
+    "selection_gap": "Highest minus lowest selection rate over groups.",
+    "demographic_parity_ratio": "Lowest over highest selection rate of groups; null where nothing"
+    " is flagged.",
+    "equalized_odds_ratio": "The smaller of lowest over highest recall and lowest over highest"
+    " false-positive rate; null where a group lacks a class or nothing of one is flagged.",
+    "recall_gap_shuffled": "The recall gap when groups are permuted within frames: what chance"
+    " alone gives.",
+    "fpr_gap_shuffled": "The gap of false-positive rates when groups are permuted within frames.",
+    "selection_gap_shuffled": "The gap of selection rates when groups are permuted within frames.",
+    "demographic_parity_ratio_shuffled": "The demographic parity ratio when groups are permuted"
+    " within frames.",
+    "equalized_odds_ratio_shuffled": "The equalized odds ratio when groups are permuted within"
+    " frames.",
+    "recall_gap_p": "Share of permutations of groups within frames with a recall gap at least as"
+    " large, the observed one counted.",
+    "fpr_gap_p": "Share of permutations of groups within frames with a gap of false-positive rates"
+    " at least as large, the observed one counted.",
+    "identity_flip_rate": "Share of pairs of sentences that differ in the identity term alone and"
+    " get different decisions; a constant detector has 0.",
+    "threshold": "The threshold used, or the one that flags a given share; over several runs their"
+    " mean and range.",
+    # Calibration and thresholds
+    "calibration_error": "Mean distance between score and share of positive posts, over bins of"
+    " equally many posts (ECE).",
+    "calibration_error_chance": "The calibration error of a perfectly calibrated detector with the"
+    " same scores: what chance alone gives.",
+    "brier": "Mean squared distance between score and truth.",
+    "reliability": "Weighted share of positive posts in a bin of scores.",
+    "score_mean": "Weighted mean score in a bin.",
+    "flagged_share": "Share of posts that are flagged at the threshold.",
+    "score_at_base_rate": "What a score that is a probability on the labelled posts would be at"
+    " another base rate, by the odds ratio.",
+    # Suites
+    "accuracy": "Share of cases answered rightly; a case the detector failed on counts as wrong.",
+    "emoji_difference": "Accuracy on originals minus accuracy on the same without emoji, in three"
+    " forms: `as printed` (with *append*, whose label changes), `without append`, and"
+    " `template-matched` (the same templates and identities on both sides).",
+    "unscored": "Cases the detector failed on; each counts as answered wrongly.",
+    "unrealistic": "Cases that at least one person called unrealistic.",
+    "accuracy_difference": "Accuracy minus that of another detector on the same cases, paired;"
+    " intervals hold for all comparisons together.",
+    "accuracy_difference_p": "Its p-value, corrected for all comparisons (Holm).",
     # The installation
     "components": "Registered components of a kind.",
     "installed": "Whether a corpus's files are in the data folder (1) or not (0).",

@@ -1,4 +1,4 @@
-"""Components by name: readers, recipes and protocols now, audits, suites and dialects as they come.
+"""Components by name: readers, recipes, protocols and suites now, dialects as they come.
 
 Every component, ours included, is announced by an entry point in the group ``evenhand.KIND``.
 Listing names reads package metadata only and imports nothing; a component is imported when it is
@@ -19,6 +19,7 @@ KINDS = {
     "readers": "a published corpus, read into posts",
     "recipes": "a way to train a detector",
     "protocols": "a way to split posts for validation",
+    "suites": "cases with one right answer each, to find weaknesses",
 }
 """The kinds of component and what each is."""
 

@@ -1,4 +1,4 @@
-"""One URL into one ``.part`` file over as many connections as it takes; the only network here.
+"""One URL into one ``.part`` file over as many connections as it takes.
 
 Beside ``FILE.part`` stands ``FILE.part.json``: the URL, the server's name for this version (a
 strong ETag, else Last-Modified) and the full length. With it a later connection asks for the rest
@@ -233,13 +233,13 @@ def _refusal(part: Part, error: HTTPError) -> Exception:
         part.discard()
         return _Interrupted(what, 0.0)
     if error.code in (408, 429) or error.code >= 500:
-        wait = _retry_after(error.headers)
+        wait = retry_after(error.headers)
         return _Interrupted(what if wait is None else f"{what}, try again in {wait:.0f} s", wait)
     why = "the file is not there" if error.code in (404, 410) else "it does not hand the file out"
     return EvenhandError(f"{part.url}: {what}: {why}. Use a mirror, or get the file by hand")
 
 
-def _retry_after(headers: Message) -> float | None:
+def retry_after(headers: Message) -> float | None:
     """The pause a server asks for, in seconds or as a date."""
     value = str(headers.get("Retry-After", "")).strip()
     if value.isdecimal():

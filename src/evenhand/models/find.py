@@ -1,8 +1,8 @@
 """From what a user typed to a detector or a recipe.
 
-A detector is a folder written by ``train --save``, ``predictions:FILE`` or
-``python:module:function``; a recipe is a registered name, with options as
-``name:key=value,key=value``.
+A detector is a folder written by ``train --save``, ``hf:FOLDER``, ``perspective:URL``,
+``openai:URL``, ``predictions:FILE`` or ``python:module:function``; a recipe is a registered name,
+with options as ``name:key=value,key=value``.
 """
 
 from __future__ import annotations
@@ -15,29 +15,51 @@ from typing import cast
 
 from evenhand.core import registry
 from evenhand.core.errors import BrokenComponent, UnknownComponent
+from evenhand.models._address import without_key
 from evenhand.models.callables import function_detector
+from evenhand.models.openai import OpenAI
 from evenhand.models.options import parse
+from evenhand.models.perspective import Perspective
 from evenhand.models.predictions import predictions
-from evenhand.models.protocol import Detector, Recipe
+from evenhand.models.protocol import HATE, Detector, Recipe
+from evenhand.models.remote import RemoteOptions, remote_detector
 from evenhand.models.saving import load
 from evenhand.models.scoring import KnowsPosts
+from evenhand.models.transformers_folder import folder_detector
+
+_DIALECTS = {dialect.kind: dialect for dialect in (Perspective(), OpenAI())}
+_USUAL = RemoteOptions()
 
 
 def detector(
-    name: str, *, column: str | None = None, hateful: Sequence[str] = ()
+    name: str,
+    *,
+    column: str | None = None,
+    hateful: Sequence[str] = (),
+    attribute: str | None = None,
+    remote: RemoteOptions = _USUAL,
 ) -> Detector | KnowsPosts:
-    """The detector a user named; ``column`` and ``hateful`` are for files of predictions."""
+    """The detector a user named.
+
+    ``column`` and ``hateful`` are for files of predictions, ``remote`` is for servers.
+    ``attribute`` is what a server is asked for, a file has scores of, or a transformers folder is
+    judged by; any other detector has all its attributes whatever is given here.
+    """
     kind, colon, rest = name.partition(":")
     if colon and kind == "predictions":
-        return predictions(Path(rest), column=column, hateful=hateful)
+        return predictions(Path(rest), column=column, attribute=attribute or HATE, hateful=hateful)
     if colon and kind == "python":
         return function_detector(name)
+    if colon and kind == "hf":
+        return folder_detector(name, attribute)
+    if colon and kind in _DIALECTS:
+        return remote_detector(_DIALECTS[kind], rest, attribute=attribute, options=remote)
     path = Path(name)
     if path.is_dir() or (os.sep in name and not colon):
         return load(path)
     raise UnknownComponent(
-        f"no detector {name!r}: expected a folder written by `evenhand train --save`, "
-        "predictions:FILE or python:module:function"
+        f"no detector {without_key(name)!r}: expected a folder written by `evenhand train --save`, "
+        "hf:FOLDER, perspective:URL, openai:URL, predictions:FILE or python:module:function"
     )
 
 

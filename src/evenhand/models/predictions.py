@@ -57,6 +57,11 @@ class Predictions:
             "classes_only": self.classes_only,
         }
 
+    @property
+    def known(self) -> pl.Series:
+        """The ids of the posts the file has scores for."""
+        return self.table["post"]
+
     def scores_for(self, posts: pl.DataFrame, *, subset: bool = False) -> pl.DataFrame:
         """The scores of these posts, in their order; every post must be there.
 

@@ -29,6 +29,7 @@ from evenhand.reports.wording import SIMULATED, simulated_suffix
 __all__ = ["Case", "Section", "page"]
 
 _MOST_KEY_FIGURES = 8
+_MOST_NAMES = 4
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,8 @@ class Section:
     cases: Sequence[Case] = ()
     grids: Sequence[Grid] = ()
     """Shown before the findings; every figure in them is a finding too."""
+    points: Sequence[str] = ()
+    """A numbered list after the text, most important first."""
 
     def simulated(self) -> list[bool]:
         """For each finding and figure, whether it is simulated."""
@@ -124,7 +127,10 @@ def _summary(sections: Sequence[Section], run: Run, summary: Sequence[str]) -> s
 
 def _counted(findings: Sequence[Finding], run: Run) -> str:
     """One sentence: how many findings, on what, how many without a value, how many simulated."""
-    names = ", ".join(f"{used.name} ({count(used.rows)} rows)" for used in run.data)
+    named = [f"{used.name} ({count(used.rows)} rows)" for used in run.data]
+    names = ", ".join(named[:_MOST_NAMES])
+    if len(named) > _MOST_NAMES:
+        names += f" and {count(len(named) - _MOST_NAMES)} more"
     missing = sum(finding.value is None for finding in findings)
     simulated = sum(finding.origin == SIMULATED for finding in findings)
     words = f"{count(len(findings))} findings" + (f" from {names}" if names else "")
@@ -168,6 +174,7 @@ def _section(section: Section, index: int, explained: set[str]) -> str:
     parts = [
         f'<section aria-labelledby="{name}"><h2 id="{name}">{heading}</h2>',
         *(element("p", prose(text)) for text in section.paragraphs),
+        _points(section.points),
         *(
             grid_html(grid, f"{name}-grid-{number}")
             for number, grid in enumerate(section.grids, start=1)
@@ -179,6 +186,11 @@ def _section(section: Section, index: int, explained: set[str]) -> str:
         "</section>",
     ]
     return "\n".join(filter(None, parts))
+
+
+def _points(points: Sequence[str]) -> str:
+    items = "".join(element("li", prose(point)) for point in points)
+    return element("ol", items, class_="points") if points else ""
 
 
 def _findings(section: Section, name: str) -> str:

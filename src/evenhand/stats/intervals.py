@@ -20,7 +20,7 @@ _AT_ONCE = 4_000_000
 Floats = NDArray[np.float64]
 
 
-def wilson(successes: int, n: int, level: float = LEVEL) -> tuple[float, float]:
+def wilson(successes: float, n: float, level: float = LEVEL) -> tuple[float, float]:
     """Wilson's score interval for a share; ``n`` must be positive.
 
     >>> low, high = wilson(8, 10)
@@ -31,7 +31,9 @@ def wilson(successes: int, n: int, level: float = LEVEL) -> tuple[float, float]:
     share = successes / n
     centre = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * np.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
-    return max(0.0, float(centre - half)), min(1.0, float(centre + half))
+    low = 0.0 if successes == 0 else float(centre - half)  # exactly: no rounding in the last bit
+    high = 1.0 if successes == n else float(centre + half)
+    return low, high
 
 
 def median_interval(values: Floats, level: float = LEVEL) -> tuple[float, float]:

@@ -43,3 +43,5 @@ class Parts:
     """Records to be written beside the report."""
     documents: Mapping[str, object] = field(default_factory=dict)
     """JSON to be written beside the report."""
+    terminal: Sequence[Section] | None = None
+    """What a terminal shows, where the page has too much for one."""

@@ -1,0 +1,184 @@
+"""One detector against another, case by case: is the new one worse than the old one anywhere?
+
+Both answered the same cases, so every difference is paired: templates are drawn jointly. Many
+subsets are compared at once, so intervals and p-values are corrected for their number together
+(Bonferroni for the intervals, Holm for the p-values); "worse" and "better" are said only of what
+survives that. The spread of a difference comes from resamples of templates and is read against
+Student's t with one degree of freedom fewer than there are templates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from scipy import stats
+
+from evenhand.audits.answers import Answers
+from evenhand.audits.suite_figures import UNIT
+from evenhand.core.errors import BadInput
+from evenhand.core.records import Finding
+from evenhand.data.labels import HATEFUL, OTHER
+from evenhand.stats.decisions import FEWEST
+from evenhand.stats.intervals import LEVEL, RESAMPLES
+from evenhand.stats.multiple import holm
+from evenhand.stats.ratios import Clusters, Ratio
+
+ALPHA = 1 - LEVEL
+_MOST_CASES = 20
+
+Group = Mapping[str, str | int]
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """What two detectors said of the same suite."""
+
+    suite: str
+    mine: Answers
+    other: Answers
+
+
+@dataclass(frozen=True, eq=False)
+class _Difference:
+    """One subset's difference before it is corrected."""
+
+    group: Group
+    n: int
+    value: float
+    spread: float
+    templates: int
+    broken: Sequence[str]
+    """Cases only the other one got right."""
+
+    @property
+    def p(self) -> float:
+        """Two-sided, uncorrected."""
+        if self.value == 0:
+            return 1.0
+        if self.spread == 0:  # every template differs by the same: the sign test of that
+            return float(min(1.0, 2 * 0.5**self.templates))
+        return float(2 * stats.t.sf(abs(self.value) / self.spread, self.templates - 1))
+
+
+def compared(
+    pairs: Sequence[Pair], other: str, *, seed: int, resamples: int = RESAMPLES
+) -> list[Finding]:
+    """Accuracy of the first detector minus that of the other, everywhere, corrected together."""
+    every = [d for pair in pairs for d in _differences(pair, seed, resamples)]
+    judged = [difference for difference in every if difference.templates >= FEWEST]
+    adjusted = dict(zip(map(id, judged), holm([d.p for d in judged]), strict=True))
+    found = []
+    for difference in every:
+        group = {**difference.group, "against": other}
+        found.append(_finding(difference, group, len(judged)))
+        if id(difference) in adjusted:
+            found.append(
+                Finding(
+                    measure="accuracy_difference_p",
+                    value=adjusted[id(difference)],
+                    n=difference.n,
+                    group=group,
+                    method=f"paired t over {UNIT} with a bootstrapped spread, Holm over "
+                    f"{len(judged)} comparisons",
+                    unit=UNIT,
+                    why="a p-value, no interval",
+                )
+            )
+    return found
+
+
+def _differences(pair: Pair, seed: int, resamples: int) -> Iterator[_Difference]:
+    mine, other = pair.mine.table, pair.other.table
+    if mine["id"].sort().to_list() != other["id"].sort().to_list():
+        raise BadInput(f"suite {pair.suite!r}: the two detectors answered different cases")
+    right = other.select("id", other="right")
+    table = mine.join(right, on="id", maintain_order="left")
+    clusters = Clusters.of(table["template"].to_list(), seed=seed, resamples=resamples)
+    for group, inside in _subsets(table):
+        yield _difference(table, clusters, {"suite": pair.suite, **group}, inside)
+
+
+def _subsets(table: pl.DataFrame) -> Iterator[tuple[Group, NDArray[np.bool_]]]:
+    yield {}, np.ones(table.height, dtype=np.bool_)
+    for label, says in ((HATEFUL, True), (OTHER, False)):
+        inside = (table["hateful"] == says).to_numpy()
+        if inside.any():
+            yield {"label": label}, inside
+    for name in ("set", "identity"):
+        values = table[name].drop_nulls().unique().sort()
+        if len(values) > 1:
+            for value in values:
+                yield {name: value}, (table[name] == value).fill_null(False).to_numpy()
+    for functionality, set_ in table.select("functionality", "set").unique().sort(pl.all()).rows():
+        both = (table["functionality"] == functionality) & (table["set"] == set_)
+        yield {"functionality": functionality, "set": set_}, both.to_numpy()
+
+
+def _difference(
+    table: pl.DataFrame, clusters: Clusters, group: Group, inside: NDArray[np.bool_]
+) -> _Difference:
+    change = table["right"].cast(pl.Int8) - table["other"].cast(pl.Int8)
+    ratio = Ratio.share(change.to_numpy(), inside)
+    drawn = clusters.draws(ratio)
+    broken = table.filter(pl.Series(inside) & (change < 0)).sort("id")["id"]
+    return _Difference(
+        group=group,
+        n=int(inside.sum()),
+        value=clusters.value(ratio) or 0.0,
+        spread=float(np.std(drawn[np.isfinite(drawn)])),
+        templates=clusters.with_cases(ratio),
+        broken=broken.head(_MOST_CASES).to_list(),
+    )
+
+
+def _finding(difference: _Difference, group: Group, comparisons: int) -> Finding:
+    how = "accuracy minus that of the other detector, case by case"
+    if difference.templates < FEWEST:
+        return Finding(
+            measure="accuracy_difference",
+            value=difference.value,
+            n=difference.n,
+            group=group,
+            method=how,
+            unit=UNIT,
+            why=f"no interval: {difference.templates} {UNIT}, fewer than {FEWEST}",
+            cases=difference.broken,
+        )
+    far = stats.t.ppf(1 - ALPHA / (2 * comparisons), difference.templates - 1) * difference.spread
+    return Finding(
+        measure="accuracy_difference",
+        value=difference.value,
+        n=difference.n,
+        group=group,
+        low=max(-1.0, difference.value - float(far)),
+        high=min(1.0, difference.value + float(far)),
+        level=LEVEL,
+        method=f"{how}; {UNIT} drawn jointly; {LEVEL:.0%} holds for all {comparisons} comparisons "
+        "together (Bonferroni)",
+        unit=UNIT,
+        cases=difference.broken,
+    )
+
+
+def verdicts(findings: Sequence[Finding]) -> tuple[list[Finding], list[Finding]]:
+    """Where the first detector is worse and where it is better, worst and best first."""
+    p = {
+        tuple(sorted(f.group.items())): f.value
+        for f in findings
+        if f.measure == "accuracy_difference_p"
+    }
+    sure = [
+        f
+        for f in findings
+        if f.measure == "accuracy_difference"
+        and f.value is not None
+        and (found := p.get(tuple(sorted(f.group.items())))) is not None
+        and found <= ALPHA
+    ]
+    worse = sorted((f for f in sure if (f.value or 0) < 0), key=lambda f: f.value or 0)
+    better = sorted((f for f in sure if (f.value or 0) > 0), key=lambda f: -(f.value or 0))
+    return worse, better

@@ -1,0 +1,83 @@
+"""What the identity templates show: one grid over all sets, one for the terms of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from evenhand.audits.index import Index, figure
+from evenhand.audits.worst import OPERATING, PROFANITY
+from evenhand.core.records import Finding
+from evenhand.reports import Grid, Section
+from evenhand.reports.numbers import count, number
+
+_WORDS = (
+    "Sentences made from templates, the same for every identity term and half of them abusive: "
+    "whatever differs between groups comes from the terms alone. FPED and FNED are sums over "
+    "groups of how far a group's rate is from the overall rate; beside each stands what shuffled "
+    "groups give. Flip rate: pairs of sentences that differ only in the term and get different "
+    "answers. A detector that always says the same has all of these at 0, so they stand beside "
+    "AUC.",
+    "The set of swear words exchanges an ordinary adverb for a swear word instead.",
+)
+
+
+def identity_section(
+    sets: Mapping[str, Sequence[str]], thresholds: Sequence[str], findings: Sequence[Finding]
+) -> Section:
+    """The section; ``sets`` are the groups of each template set."""
+    index = Index(findings)
+    grids = [_overview(list(sets), thresholds, index)]
+    grids += [_groups(name, groups, index) for name, groups in sets.items()]
+    return Section("Identities", _WORDS, findings, grids=grids)
+
+
+def _overview(sets: Sequence[str], thresholds: Sequence[str], index: Index) -> Grid:
+    rows = []
+    for name in sets:
+        auc = index.get("auc", templates=name)
+        for threshold in thresholds:
+            where = {"templates": name, "threshold": threshold}
+            flips = index.get("identity_flip_rate", **where)
+            if flips is None:
+                continue
+            rows.append(
+                [
+                    name,
+                    threshold,
+                    figure(auc) if threshold == thresholds[0] else "",
+                    *(
+                        cell
+                        for measure in ("fped", "fned")
+                        for cell in (
+                            figure(index.get(measure, **where)),
+                            number(index.value(f"{measure}_shuffled", **where)),
+                        )
+                    ),
+                    count(flips.n),
+                    figure(flips),
+                ]
+            )
+    return Grid(
+        "identity_templates",
+        "Template sets at each threshold",
+        ("set", "threshold", "AUC", "FPED", "by chance", "FNED", "by chance", "pairs", "flip rate"),
+        rows,
+        words=2,
+        narrow=(0, 1, 2, 8),
+    )
+
+
+def _groups(name: str, groups: Sequence[str], index: Index) -> Grid:
+    rows = []
+    for group in groups:
+        where = {"templates": name, "threshold": OPERATING, "group": group}
+        fpr, fnr = (index.get(rate, **where) for rate in ("fpr", "fnr"))
+        n = (fpr.n if fpr else 0) + (fnr.n if fnr else 0)
+        rows.append([group, count(n), figure(fpr), figure(fnr)])
+    title = "swear words" if name == PROFANITY else f"{name} templates"
+    return Grid(
+        f"identity_{name}",
+        f"{title[0].upper()}{title[1:]}: rates at the operating threshold",
+        ("group", "sentences", "false-positive rate", "false-negative rate"),
+        rows,
+    )
