@@ -340,6 +340,42 @@ def test_table_8_on_made_up_test_splits(made):
         assert always.value == pytest.approx({2: 1 / 2, 1: 1, 3: 2 / 3}[n])
 
 
+def with_pairs(folder, *, backwards=False):
+    """Twelve pairs of test posts in HatemojiBuild, the odd numbers hateful; one in dynahate."""
+    install(folder, names=("dynahate",))
+    rows = []
+    for n in range(1, 25):
+        twin = n + 1 if n % 2 else n - 1
+        rows.append((n, f"tea 🍵 {n}", "none", "[]", 5, "original", "test", n % 2, twin))
+    heads = "entry_id,text,type,target,round.base,set,split,label_gold,matched_id"
+    (folder / "hatemojibuild").mkdir()
+    with (folder / "hatemojibuild" / "test.csv").open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerow(heads.split(","))
+        csv.writer(file).writerows(reversed(rows) if backwards else rows)
+    return folder
+
+
+def test_twins_are_drawn_together(tmp_path):
+    made = study(with_pairs(tmp_path), Words("none"), Words("all", "tea"), tables=["8"])
+    found = ours(made, "accuracy", table="8", detector="all", on="R5–R7 test")
+    # One post of each pair is right, whichever pairs are drawn.
+    assert (found.value, found.low, found.high) == pytest.approx((0.5, 0.5, 0.5))
+    # F1 0: hateful posts of twelve pairs are missed, and in all rounds one post more.
+    f1 = {"table": "8", "detector": "none", "label": HATEFUL}
+    assert "the 12 posts, twins together as n" in ours(made, "f1", **f1, on="R5–R7 test").method
+    assert "the 13 posts, twins together as n" in ours(made, "f1", **f1, on="R1–R7 test").method
+
+
+def test_the_order_of_test_posts_does_not_matter(tmp_path):
+    made = [
+        study(with_pairs(tmp_path / str(b), backwards=b), Words("ones", "1"), tables=["8"])
+        for b in (False, True)
+    ]
+    found = ours(made[0], "accuracy", table="8", detector="ones", on="R1–R7 test")
+    assert found.low < found.value < found.high
+    assert made[0][0].findings == made[1][0].findings
+
+
 def test_a_set_that_is_not_installed_is_null_with_the_reason(tmp_path):
     install(tmp_path, names=("dynahate",))
     made = study(tmp_path, RIGHT, tables=["8"])

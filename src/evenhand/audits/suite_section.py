@@ -21,10 +21,14 @@ from evenhand.audits.validated import validation_words
 from evenhand.core.records import Finding
 from evenhand.data.labels import HATEFUL, OTHER
 from evenhand.reports import Case, Figure, Grid, Section, bars
-from evenhand.reports.numbers import count, number
+from evenhand.reports.numbers import NOTHING, count, number
 
 _MOST_CASES = 12
 RATES = ("accuracy", "precision", "recall", "fpr", "fnr", "selection_rate")
+_RATIOS = {
+    "demographic_parity_ratio": "flagged (demographic parity)",
+    "equalized_odds_ratio": "recall or FPR (equalized odds)",
+}
 _RATE_HEADINGS = ("accuracy", "precision", "recall", "FPR", "FNR", "flagged")
 
 
@@ -42,6 +46,7 @@ def suite_section(
     identities = answers.table["identity"].drop_nulls().unique().sort().to_list()
     if len(identities) > 1:
         grids.append(identity_grid(suite.name, identities, index, base))
+        grids.append(_ratio_grid(suite.name, index, base))
     return Section(
         f"Suite {suite.name}",
         list(_words(suite, answers, index, base)),
@@ -188,6 +193,26 @@ def identity_grid(
         ("identity", "n", *_RATE_HEADINGS),
         rows,
         narrow=(0, 1, 4, 5),
+    )
+
+
+def _ratio_grid(name: str, index: Index, base: Mapping[str, str]) -> Grid:
+    """The two ratios beside what chance and the constant answers give."""
+    rows = [
+        [
+            words,
+            figure(index.get(measure, **base)),
+            figure(index.get(f"{measure}_shuffled", **base)),
+            "1.000",
+            NOTHING,
+        ]
+        for measure, words in _RATIOS.items()
+    ]
+    return Grid(
+        f"{name}_ratios",
+        f"{name}: ratios between identities (lowest over highest)",
+        ("ratio", "", "by chance", "always hateful", "never hateful"),
+        rows,
     )
 
 

@@ -35,7 +35,7 @@ from evenhand.stats.calibration import at_base_rate, calibration, reliability
 from evenhand.stats.detection import detection
 from evenhand.stats.operating import operating
 from evenhand.stats.thresholds import equal_error
-from evenhand.studies.samples import weights_of
+from evenhand.stats.weights import weigh
 
 THRESHOLDS = (0.5, 0.7, 0.9)
 _DEV = ("dev", "validation")
@@ -118,12 +118,13 @@ def _scored(
         scored.table.drop_nulls("p")
         .join(gold.select("post", truth=truth), on="post", maintain_order="left")
         .join(posts.select(post="id", dev=split.is_in(_DEV)), on="post", maintain_order="left")
-        .join(_weights(corpus), on="post", how="left", maintain_order="left")
         .sort("post")
     )
+    table = _weighed(corpus, table)
     ranked = detection(
         table["truth"].to_numpy(),
         table["p"].to_numpy(),
+        weights=None if table["weight"].null_count() else table["weight"].to_numpy(),
         classes_only=scored.classes_only,
         seed=run.seed,
         group=group,
@@ -146,10 +147,14 @@ def _tags(posts: pl.DataFrame) -> list[str]:
     return [field.name for field in kind.fields] if isinstance(kind, pl.Struct) else []
 
 
-def _weights(corpus: Corpus) -> pl.DataFrame:
+def _weighed(corpus: Corpus, table: pl.DataFrame) -> pl.DataFrame:
+    """The posts with their weights; of a corpus that was drawn, only those that were."""
     if corpus.draws is None or corpus.strata is None:
-        return pl.DataFrame(schema={"post": pl.String, "weight": pl.Float64})
-    return weights_of(corpus).table.select("post", "weight")
+        return table.with_columns(weight=pl.lit(None, dtype=pl.Float64))
+    draws = corpus.draws.filter(pl.col("phase") == 1)
+    inside = table.filter(pl.col("post").is_in(draws["post"].implode()))
+    weights = weigh(draws, inside["post"], corpus.strata).table.select("post", "weight")
+    return inside.join(weights, on="post", maintain_order="left")
 
 
 def threshold_part(run: Run, known: Labelled, site: Site, threshold: float) -> Iterator[Section]:
@@ -182,7 +187,7 @@ def threshold_part(run: Run, known: Labelled, site: Site, threshold: float) -> I
     run.findings += found
     yield Section(
         f"Thresholds on {known.corpus.name}",
-        list(_threshold_words(known, site)),
+        [*_threshold_words(known, site), *_calibration_words(Index(found), group)],
         found,
         [] if known.classes_only else [_diagram(known)],
         grids=[_threshold_grid(found)],
@@ -228,6 +233,18 @@ def _threshold_words(known: Labelled, site: Site) -> Iterator[str]:
         )
     if known.left_out:
         yield f"{count(known.left_out)} posts the detector was trained on are left out."
+
+
+def _calibration_words(index: Index, group: Mapping[str, str]) -> Iterator[str]:
+    error = index.get("calibration_error", **group)
+    if error is not None and error.value is not None:
+        chance = index.get("calibration_error_chance", **group)
+        rate = index.get("base_rate", **group)
+        yield (
+            f"Scores are {figure(error)} off the share of hateful posts on average (calibration "
+            f"error; a perfectly calibrated detector would show {figure(chance, interval=False)}), "
+            f"at a base rate of {figure(rate)}."
+        )
 
 
 def _diagram(known: Labelled) -> Figure:

@@ -143,10 +143,11 @@ def _detector(bench: Bench, detector: AnyDetector, ours: Index, tables: set[str]
     if "3" in tables and (accuracy := _exists(ours, table="3", **own)):
         matched = ours.get("emoji_difference", table="3", **own, form=MATCHED)
         always = number(ours.value("accuracy", table="3", baseline=ALWAYS))
+        difference = _with_n(matched) if matched else figure(matched)
         yield (
             f"{name}: accuracy {_with_n(accuracy)} on HatemojiCheck, "
             f"{_against(accuracy, ours, MODELS)}; always hateful gets {always} there. Emoji "
-            f"difference, template-matched: {figure(matched)}."
+            f"difference, template-matched: {difference}."
         )
     if "4" in tables and (tally := _tally(ours, name)):
         yield tally
