@@ -154,9 +154,10 @@ def _detector(bench: Bench, detector: AnyDetector, ours: Index, tables: set[str]
     for on in SETS if "8" in tables else ():
         accuracy = _exists(ours, table="8", **own, on=on)
         if accuracy and (on != CHECK or "3" not in tables):
+            always = number(ours.value("accuracy", table="8", baseline=ALWAYS, on=on))
             yield (
                 f"{name}: accuracy {_with_n(accuracy)} on {NAMES.get(on, on)}, "
-                f"{_against(accuracy, ours, list(TABLE_8))}."
+                f"{_against(accuracy, ours, list(TABLE_8))}; always hateful gets {always} there."
             )
     if "9" in tables and ours.get("recall_gap", table="9", **own):
         yield f"{name} between identities: {_between(ours, own)}."
