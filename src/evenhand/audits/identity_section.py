@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from evenhand.audits.index import Index, figure
 from evenhand.audits.worst import OPERATING, PROFANITY
 from evenhand.core.records import Finding
-from evenhand.reports import Grid, Section
+from evenhand.reports import Case, Grid, Section
 from evenhand.reports.numbers import count, number
 
+_MOST_PAIRS = 2
 _WORDS = (
     "Sentences made from templates, the same for every identity term and half of them abusive: "
     "whatever differs between groups comes from the terms alone. FPED and FNED are sums over "
@@ -17,18 +18,37 @@ _WORDS = (
     "groups give. Flip rate: pairs of sentences that differ only in the term and get different "
     "answers. A detector that always says the same has all of these at 0, so they stand beside "
     "AUC.",
-    "The set of swear words exchanges an ordinary adverb for a swear word instead.",
+    "The set of swear words exchanges an ordinary adverb for a swear word instead. The posts to "
+    "look at are flipped pairs at the operating threshold, the flagged sentence of each first.",
 )
 
 
 def identity_section(
-    sets: Mapping[str, Sequence[str]], thresholds: Sequence[str], findings: Sequence[Finding]
+    sets: Mapping[str, Sequence[str]],
+    thresholds: Sequence[str],
+    findings: Sequence[Finding],
+    texts: Mapping[str, str] | None = None,
 ) -> Section:
-    """The section; ``sets`` are the groups of each template set."""
+    """The section; ``sets`` are the groups of each template set.
+
+    ``texts`` of the sentences are given only where the user asked for texts.
+    """
     index = Index(findings)
     grids = [_overview(list(sets), thresholds, index)]
     grids += [_groups(name, groups, index) for name, groups in sets.items()]
-    return Section("Identities", _WORDS, findings, grids=grids)
+    return Section(
+        "Identities", _WORDS, findings, cases=_flipped(list(sets), index, texts or {}), grids=grids
+    )
+
+
+def _flipped(sets: Sequence[str], index: Index, texts: Mapping[str, str]) -> list[Case]:
+    """The first flipped pairs of each set, the flagged sentence of a pair first."""
+    found: list[Case] = []
+    for name in sets:
+        flips = index.get("identity_flip_rate", templates=name, threshold=OPERATING)
+        ids = list(flips.cases)[: 2 * _MOST_PAIRS] if flips else []
+        found += [Case(id_, texts.get(id_)) for id_ in ids]
+    return found
 
 
 def _overview(sets: Sequence[str], thresholds: Sequence[str], index: Index) -> Grid:

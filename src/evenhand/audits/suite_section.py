@@ -24,6 +24,7 @@ from evenhand.reports import Case, Figure, Grid, Section, bars
 from evenhand.reports.numbers import NOTHING, count, number
 
 _MOST_CASES = 12
+_MOST_TEMPLATES = 15
 RATES = ("accuracy", "precision", "recall", "fpr", "fnr", "selection_rate")
 _RATIOS = {
     "demographic_parity_ratio": "flagged (demographic parity)",
@@ -47,6 +48,9 @@ def suite_section(
     if len(identities) > 1:
         grids.append(identity_grid(suite.name, identities, index, base))
         grids.append(_ratio_grid(suite.name, index, base))
+    failures = _failure_grid(suite.name, answers)
+    if failures.rows:
+        grids.append(failures)
     return Section(
         f"Suite {suite.name}",
         list(_words(suite, answers, index, base)),
@@ -213,6 +217,32 @@ def _ratio_grid(name: str, index: Index, base: Mapping[str, str]) -> Grid:
         f"{name}: ratios between identities (lowest over highest)",
         ("ratio", "", "by chance", "always hateful", "never hateful"),
         rows,
+    )
+
+
+def _failure_grid(name: str, answers: Answers) -> Grid:
+    """The templates with the most wrong answers."""
+    groups = answers.table.group_by("template", "set", "hateful").agg(
+        n=pl.len(), wrong=(~pl.col("right")).sum()
+    )
+    failing = groups.filter(pl.col("wrong") > 0).sort(
+        pl.col("wrong") / pl.col("n"),
+        "wrong",
+        "template",
+        "set",
+        descending=[True, True, False, False],
+    )
+    rows = [
+        [template, set_, HATEFUL if hateful else OTHER, count(n), count(wrong)]
+        for template, set_, hateful, n, wrong in failing.head(_MOST_TEMPLATES).rows()
+    ]
+    shown = f"the {count(len(rows))} worst of {count(failing.height)}"
+    return Grid(
+        f"{name}_failures",
+        f"{name}: cases that failed, by template and set ({shown}; `answers.parquet` has all)",
+        ("template", "set", "right answer", "n", "wrong"),
+        rows,
+        words=3,
     )
 
 

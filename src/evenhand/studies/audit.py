@@ -50,6 +50,11 @@ from evenhand.studies.suites import Sat, answer_table, sit, used
 
 SUITES = ("emoji-hate", "hate-functions")
 TEMPLATES = ("gender", "religion", "nationality", "orientation", "disability", "age", "profanity")
+_NO_LABELS = (
+    "What a score of .7 means on your site is not known: no labelled posts were given. `--data "
+    "CORPUS` adds precision, recall and flagged share at several thresholds, and whether the score "
+    "is a probability; `--base-rate` counts them for a site with another share of hateful posts."
+)
 GENERATED, DEV = "equal error on generated", "equal error on dev"
 
 
@@ -149,6 +154,8 @@ def audit(
     sections += _identities(run, judged, sets, known)
     if known is not None and wanted.site is not None:
         sections += threshold_part(run, known, wanted.site, wanted.threshold)
+    else:
+        sections.append(Section("Thresholds", [_NO_LABELS]))
     if wanted.transfer:
         sections += transfer_part(
             run, judged.detector, judged.scores, wanted.transfer, wanted.threshold
@@ -215,8 +222,10 @@ def _identities(
         return []
     found: list[Finding] = []
     names: list[str] = []
+    texts: dict[str, str] = {}
     for chosen in sets:
         sentences = expand(chosen)
+        texts.update(sentences.posts.select("id", "text").iter_rows())
         run.data.append(DataUsed(sentences.name, sentences.rows, None))
         scored = judged.scores(sentences.posts, sentences.name)
         thresholds = _thresholds(sentences, scored.table, judged.wanted.threshold, known)
@@ -231,7 +240,8 @@ def _identities(
             group={"templates": chosen.name},
         )
     run.findings += found
-    return [identity_section({chosen.name: chosen.groups for chosen in sets}, names, found)]
+    groups = {chosen.name: chosen.groups for chosen in sets}
+    return [identity_section(groups, names, found, texts if judged.wanted.with_text else None)]
 
 
 def _thresholds(
