@@ -15,7 +15,7 @@ import numpy as np
 from evenhand.core.provenance import Run
 from evenhand.models.callables import FunctionDetector
 from evenhand.reports import write_report
-from evenhand.studies.audit import Wanted, audit
+from evenhand.studies.audit import Judged, Wanted, audit
 
 
 class Timed:
@@ -44,9 +44,9 @@ def main() -> None:
             began = time.perf_counter()
             card = audit(
                 run,
-                FunctionDetector("a", ("HATE",), first),
+                Judged(FunctionDetector("a", ("HATE",), first)),
                 Wanted(),
-                against=FunctionDetector("b", ("HATE",), second) if beside else None,
+                against=Judged(FunctionDetector("b", ("HATE",), second)) if beside else None,
             )
             audited = time.perf_counter() - began - first.seconds - second.seconds
             with tempfile.TemporaryDirectory() as folder:

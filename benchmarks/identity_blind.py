@@ -18,8 +18,8 @@ from evenhand.audits.answers import answered
 from evenhand.audits.identities import identity_findings
 from evenhand.audits.suite_figures import suite_figures
 from evenhand.audits.suites import find_suite
-from evenhand.audits.templates import expand, read_set
-from evenhand.audits.worst import OPERATING, uneven
+from evenhand.audits.templates import read_set, sentences_of
+from evenhand.audits.weaknesses import OPERATING, uneven
 from evenhand.core.tables import tag
 from evenhand.stats.intervals import wilson
 
@@ -48,7 +48,7 @@ def one_audit(shape: tuple[float, float], seed: int, resamples: int) -> int:
             answered(cases, given), seed=seed, group={"suite": name}, resamples=resamples
         )
     for number, name in enumerate(SETS, start=10):
-        made = expand(read_set(name))
+        made = sentences_of(read_set(name))
         frames = made.posts.select(frame=tag("frame", made.posts))["frame"]
         given = scores(made.posts["id"], frames, shape, 1000 * seed + number)
         found += identity_findings(

@@ -1,6 +1,16 @@
 import pytest
 
-from evenhand.audits.filling import MISSPELLINGS, filled, has_region, plain, slots, substituted
+from evenhand.audits.filling import (
+    MISSPELLINGS,
+    filled,
+    has_region,
+    marked,
+    plain,
+    shown,
+    slots,
+    stray,
+    substituted,
+)
 
 
 def test_the_article_follows_the_word_behind_it():
@@ -11,6 +21,7 @@ def test_the_article_follows_the_word_behind_it():
 
 def test_only_a_text_that_starts_with_a_slot_gets_a_capital():
     assert filled("{many} sing", {"many": "cats"}) == "Cats sing"
+    assert filled("[[{many}]] sing", {"many": "cats"}) == "[[Cats]] sing"
     assert filled("lol {many} sing", {"many": "cats"}) == "lol cats sing"
 
 
@@ -45,3 +56,25 @@ def test_regions():
     assert has_region("a [[b]]") and not has_region("a b")
     assert plain("a [[b]] c") == "a b c"
     assert substituted("a [[xyz]]", {"q": "0"}) == plain("a [[xyz]]")
+
+
+def test_a_letter_is_found_whatever_its_case():
+    # Without regard to case, s also finds the long s, whose lower case is itself.
+    assert substituted("[[So]] [[\u017fo]]", {"s": "5"}) == "5o 5o"
+
+
+def test_marks_that_belong_to_nothing():
+    assert stray("{a} {one} [[is {b}]] [here]") is None
+    assert [stray(text) for text in ("{one", "one}", "[[b", "b]]")] == ["{", "}", "[[", "]]"]
+    assert marked("a {b}") and marked("[b") and not marked("(b)")
+
+
+def test_a_region_with_something_masked_is_shown_plainly():
+    def mask(text):
+        return text.replace("fox", "f*x")
+
+    text = "[[dog]] fox [[a fox]] [[fo]]x"
+    assert substituted(text, {"o": "0"}) == "d0g fox a f0x f0x"
+    # The last fox lies half in a region.
+    assert shown(text, {"o": "0"}, mask) == "d0g f*x a f*x f*x"
+    assert shown("a fox", None, mask) == "a f*x"

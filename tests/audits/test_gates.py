@@ -56,14 +56,27 @@ def test_what_broke_says_what_was_wanted_and_found(tmp_path):
         (gate("accuracy", "at_least = true"), "expected one number"),
         (gate("accuracy", "at_least = 1", more='on = "top"'), "expected bound or point"),
         (gate("accuracy", "at_least = 1", more="sharp = 1"), "unknown key 'sharp'"),
-        (gate("sharpness", "at_least = 1"), "no such measure in this audit; it has accuracy"),
-        (gate("accuracy", "at_least = 1", '{ suite = "c" }'), "no figure has exactly this group"),
+        (gate("accuracy", "at_least = nan"), "expected one number"),
+        ("gate = [1]", "expected a table"),
     ],
-    ids=["empty", "no-table", "toml", "none", "two", "bool", "end", "key", "measure", "group"],
+    ids=["empty", "no-table", "toml", "none", "two", "bool", "end", "key", "nan", "number"],
 )
 def test_a_wrong_gate_file_is_refused(tmp_path, text, expected):
     with pytest.raises(BadInput, match=expected):
         judged(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (gate("sharpness", "at_least = 1"), "no such measure in this audit; it has accuracy"),
+        (gate("accuracy", "at_least = 1", '{ suite = "c" }'), "no figure has exactly this group"),
+    ],
+    ids=["measure", "group"],
+)
+def test_a_gate_about_nothing_is_broken(tmp_path, text, expected):
+    [why] = judged(tmp_path, text)
+    assert expected in why
 
 
 def test_a_missing_file_is_refused(tmp_path):

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from evenhand.audits.identities import identity_findings
-from evenhand.audits.templates import TemplateSet, expand, read_set
+from evenhand.audits.templates import TemplateSet, read_set, sentences_of
 from evenhand.core.errors import BadInput
 from evenhand.core.records import Finding
 from evenhand.core.tables import tag
@@ -23,7 +23,7 @@ AT = {"templates": "towns", "threshold": "operating"}
 def towns(rows=2):
     """12 templates × 4 words × 3 groups × some rows."""
     names = {"north": "Northern", "south": "Southern", "east": "Eastern"}
-    return expand(
+    return sentences_of(
         TemplateSet(
             name="towns",
             templates={f"t{n:02}": f"{n}: {{many}} are {{quality}}." for n in range(12)},
@@ -81,7 +81,8 @@ def test_by_hand():
     assert (flips.value, flips.n) == (2 / 3, 12 * 2 * 2 * 3)
     assert value(found, "identity_flip_rate", **AT) == 1 / 3
     assert value(found, "identity_flip_rate", **AT, label="abusive") == 0
-    assert flips.cases[:2] == ["towns:t00/calm/Northern bakers", "towns:t00/calm/Eastern bakers"]
+    # Kind is the third of four words of six terms each: its north is number 13, its south 14.
+    assert flips.cases[:2] == ["towns:t00/13", "towns:t00/14"]
     # Abusive against neutral: a third of the neutral ones are level with the abusive ones.
     assert value(found, "auc", templates="towns") == pytest.approx(1 - 1 / 3 / 2)
     # 12 templates × 2 words × 2 rows.
@@ -113,7 +114,8 @@ def test_a_detector_without_fault():
 
 def test_a_failed_sentence_counts_as_wrong():
     p = scored(towns(), perfect)
-    lost = ["towns:t00/kind/Northern bakers", "towns:t01/vile/Southern nurses"]
+    # Kind northern bakers, vile southern nurses.
+    lost = ["towns:t00/13", "towns:t01/5"]
     p = p.with_columns(p=pl.when(pl.col("post").is_in(lost)).then(None).otherwise("p"))
     found = findings(towns(), p, {"operating": 0.5, "all": 0.0, "none": 1.0})
     # One of the 48 neutral sentences about the north, one of the 48 abusive ones about the south.
@@ -174,7 +176,7 @@ def test_original_auc_stands_beside():
 
 @cache
 def at_random(name):
-    corpus = expand(read_set(name))
+    corpus = sentences_of(read_set(name))
     rng = np.random.default_rng(7)
     return corpus, scored(corpus, lambda text, abusive: 0.6 * rng.random() + 0.3 * abusive)
 

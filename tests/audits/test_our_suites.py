@@ -1,9 +1,13 @@
 import re
+import tomllib
 import unicodedata
+from importlib.resources import files
 
 import polars as pl
 import pytest
 
+from evenhand.audits.filling import MISSPELLINGS, substituted
+from evenhand.audits.slurs import masked_words, our_slurs
 from evenhand.audits.suites import NOT_VALIDATED, find_suite
 
 OURS = ("emoji-hate", "hate-functions")
@@ -151,6 +155,37 @@ def test_letters_tell_emoji_apart_but_not_case_or_punctuation():
 )
 def test_no_fault_of_filling(cases, fault):
     assert [text for text in cases["text"] if re.search(fault, text)] == []
+
+
+@pytest.fixture
+def spellings(suite):
+    """Every way in which the suite can write a slur, the plain one first."""
+    card = files("evenhand.audits").joinpath("sources", "suites", suite.name, "suite.toml")
+    ways = [*tomllib.loads(card.read_text("utf-8"))["substitutions"].values()]
+    words = [word for slur in our_slurs() for word in (slur.one, slur.many)]
+    ways += MISSPELLINGS.values()
+    written = {substituted(f"[[{word}]]", way) for word in words for way in ways}
+    # A word that is an ordinary one when a letter is left out says nothing.
+    return {*words}, {one for one in written - {*words} if not re.fullmatch("[a-z]{1,4}", one)}
+
+
+def holds(texts, words):
+    """The texts in which one of the words stands, in either case."""
+    pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, words))})(?!\w)", re.IGNORECASE)
+    return [text for text in texts if pattern.search(text)]
+
+
+def test_no_slur_is_shown_however_it_is_written(suite, cases, spellings):
+    plain, written = spellings
+    assert holds(cases["text"], plain)
+    assert bool(holds(cases["text"], written)) == (suite.name == "emoji-hate")
+    assert holds(cases["shown"], [*plain, *written, *masked_words()]) == []
+
+
+def test_what_has_no_slur_is_shown_as_it_is(cases):
+    changed = cases.filter(pl.col("text") != pl.col("shown"))
+    assert changed["shown"].str.contains("*", literal=True).all()
+    assert 0 < changed.height < cases.height / 2
 
 
 def test_every_functionality_says_what_it_tests(suite, cases):

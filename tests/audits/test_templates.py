@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from evenhand.audits.templates import TemplateSet, expand, parse_set, read_set, set_names
+from evenhand.audits.templates import TemplateSet, parse_set, read_set, sentences_of, set_names
 from evenhand.core.errors import BadInput, UnknownComponent
 from evenhand.core.tables import tag
 
@@ -34,7 +34,7 @@ def tagged(corpus, *names):
 
 
 def test_the_whole_of_a_small_set():
-    found = expand(SMALL)
+    found = sentences_of(SMALL)
     # 2 templates × 4 words × 3 terms.
     assert found.posts.height == found.gold.height == 24
     hindu = tagged(found, "term").filter(pl.col("term") == "Hindu")
@@ -51,10 +51,11 @@ def test_the_whole_of_a_small_set():
 
 
 def test_tags_say_what_a_post_was_made_from():
-    found = tagged(expand(SMALL), "template", "word", "frame", "term", "group", "pair")
-    [row] = found.filter(pl.col("id") == "faith:what/kind/Sikh").to_dicts()
+    found = tagged(sentences_of(SMALL), "template", "word", "frame", "term", "group", "pair")
+    # Four words of three terms each: kind is the fourth, Sikh the second.
+    [row] = found.filter(pl.col("id") == "faith:what/11").to_dicts()
     assert row == {
-        "id": "faith:what/kind/Sikh",
+        "id": "faith:what/11",
         "text": "What a kind Sikh!",
         "template": "what",
         "word": "kind",
@@ -68,7 +69,7 @@ def test_tags_say_what_a_post_was_made_from():
 
 def test_a_slot_at_the_start_gets_a_capital():
     other = replace(SMALL, templates={"q": "{quality} {many} live here."})
-    assert "Kind Sikhs live here." in expand(other).posts["text"].to_list()
+    assert "Kind Sikhs live here." in sentences_of(other).posts["text"].to_list()
 
 
 SIZES = {
@@ -85,7 +86,7 @@ TAGS = ("template", "word", "frame", "term", "group", "pair")
 
 @cache
 def expanded(name):
-    return tagged(expand(read_set(name)), *TAGS)
+    return tagged(sentences_of(read_set(name)), *TAGS)
 
 
 every_set = pytest.mark.parametrize("name", SIZES)
@@ -147,9 +148,23 @@ def test_no_text_in_two_sets():
 
 def test_the_gender_set_is_as_it_was():
     """Figures of the study of Park et al. rest on it."""
-    posts = expand(read_set("gender")).posts.sort("id")
-    digest = hashlib.sha256("\n".join(posts["id"] + "\t" + posts["text"]).encode()).hexdigest()
-    assert digest == "8709264fb8c78052182f9c39e442d5a076c1946de513fb6554caf1d19469162b"
+    columns = expanded("gender").select("text", *TAGS).sort("text")
+    digest = hashlib.sha256("\n".join(map("\t".join, columns.rows())).encode()).hexdigest()
+    assert digest == "6f310b1bc5079a88a13e4e936a7f33b557f340fe25a400311d3e2f395e9e8d65"
+
+
+@pytest.mark.parametrize("name", set_names())
+def test_ids_are_numbers_within_the_template(name):
+    """They are shown on pages, so they spell out no word."""
+    posts = sentences_of(read_set(name)).posts
+    for template in read_set(name).templates:
+        mine = posts.filter(tag("template", posts) == template)["id"].to_list()
+        assert mine == [f"{name}:{template}/{n}" for n in range(1, len(mine) + 1)]
+
+
+def test_kinds_of_sets():
+    kinds = {name: read_set(name).kind for name in set_names()}
+    assert kinds == {**dict.fromkeys(SIZES, "identity"), "profanity": "profanity"}
 
 
 @pytest.mark.parametrize(
@@ -165,10 +180,11 @@ def test_the_gender_set_is_as_it_was():
         ({"pairs": [{"a": {"one": "A"}, "b": {"many": "Bs"}}]}, "pair 1, b: forms many"),
         ({"pairs": [*SMALL.pairs, {"sikh": {"one": "S", "many": "Ss"}}]}, "pair 2: groups sikh"),
         ({"pairs": [*SMALL.pairs, *SMALL.pairs]}, "the term 'Sikh' stands there 2 times"),
+        ({"kind": "swearing"}, "kind is 'swearing'; expected 'identity' or 'profanity'"),
     ],
     ids=[
         "unbalanced", "word-twice", "no-word", "two-terms", "unknown-slot", "no-template",
-        "no-pair", "forms-differ", "groups-differ", "term-twice",
+        "no-pair", "forms-differ", "groups-differ", "term-twice", "kind",
     ],
 )  # fmt: skip
 def test_a_set_that_cannot_keep_its_promises_is_refused(change, message):
@@ -185,7 +201,7 @@ def test_every_fault_is_named():
 def test_a_text_twice_is_refused():
     twice = replace(SMALL, templates={"a": "{many} are {quality}.", "b": "{many} are {quality}."})
     with pytest.raises(BadInput, match="24 posts share their text"):
-        expand(twice)
+        sentences_of(twice)
 
 
 def test_an_unknown_set_is_refused():
@@ -213,12 +229,13 @@ def test_a_set_of_your_own(tmp_path, kind):
     file = tmp_path / "cities.toml"
     file.write_text(OWN, encoding="utf-8")
     chosen = read_set(kind(file))
+    assert chosen.kind == "identity"
     assert (chosen.title, chosen.about) == ("people of two cities", "Made up.")
-    assert expand(chosen).posts["id"].to_list() == [
-        "cities:what/awful/Northerner",
-        "cities:what/awful/Southerner",
-        "cities:what/kind/Northerner",
-        "cities:what/kind/Southerner",
+    assert sentences_of(chosen).posts["id"].to_list() == [
+        "cities:what/1",
+        "cities:what/2",
+        "cities:what/3",
+        "cities:what/4",
     ]
 
 
@@ -236,12 +253,12 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path):
         (OWN, "= 1", "not TOML"),
         (OWN, "name = 'x'", "words is missing"),
         ("about =", "size =", "unknown key 'size'; the keys are name, words"),
-        ('["awful"]', '"awful"', "words is of the wrong kind; expected a table of kinds"),
-        ('["kind"]', "[1]", "words is of the wrong kind"),
-        ('"What {a} {quality} {one}!"', "1", "templates is of the wrong kind"),
-        ('{ one = "Southerner" }', '"Southerner"', "pairs is of the wrong kind"),
-        ('"cities"', '""', "name is of the wrong kind; expected a text"),
-        ('title = "people of two cities"', 'a_before = "x"', "a_before is of the wrong kind"),
+        ('["awful"]', '"awful"', "words.quality.abusive is 'awful'; expected a table of kinds"),
+        ('["kind"]', "[1]", "words.quality.neutral.1 is 1; expected a table"),
+        ('"What {a} {quality} {one}!"', "1", "templates.what is 1; expected a table of texts"),
+        ('{ one = "Southerner" }', '"Southerner"', "pairs.1.south is 'Southerner'; expected"),
+        ('"cities"', '""', "name is ''; expected a text"),
+        ('title = "people of two cities"', 'a_before = "x"', "a_before is 'x'; expected a list"),
     ],
     ids=[
         "not-toml", "missing", "unknown", "word-list", "word-number", "template-number",

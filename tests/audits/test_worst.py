@@ -1,7 +1,12 @@
 import pytest
 
-from evenhand.audits.worst import uneven, worst
+from evenhand.audits.weaknesses import uneven, weaknesses
+from evenhand.audits.worst import worst
 from evenhand.core.records import Finding
+
+
+def ranked(findings, **options):
+    return worst(weaknesses(findings, swearing=["profanity"], **options))
 
 
 def accuracy(name, value, low, high, label="hateful", suite="a", **more):
@@ -23,6 +28,10 @@ def flips(value, low, templates="gender"):
 def gap(p, value=0.4, low=0.2):
     group = {"suite": "a"}
     return [
+        *(
+            Finding(measure="recall", value=v, n=45, group={**group, "identity": name}, why="x")
+            for name, v in (("sailors", 0.9), ("archers", 0.5))
+        ),
         Finding(measure="recall_gap", value=value, n=90, low=low, high=0.6, group=group),
         Finding(measure="recall_gap_shuffled", value=0.1, n=90, group=group, why="chance"),
         Finding(measure="recall_gap_p", value=p, n=999, group=group, why="a p-value"),
@@ -31,23 +40,25 @@ def gap(p, value=0.4, low=0.2):
 
 def test_the_conservative_end_ranks():
     # The first has the larger error (.9 against .8), but it may be as small as .5.
-    found = worst([accuracy("f1", 0.1, 0.0, 0.5), accuracy("f2", 0.2, 0.1, 0.3)])
+    found = ranked([accuracy("f1", 0.1, 0.0, 0.5), accuracy("f2", 0.2, 0.1, 0.3)])
     assert [w.finding.group["functionality"] for w in found.listed] == ["f2", "f1"]
     assert [w.at_least for w in found.listed] == [pytest.approx(0.7), pytest.approx(0.5)]
     assert found.compared == 2
 
 
 def test_the_sentence_says_what_is_done_to_which_cases():
-    [weakness] = worst([accuracy("verb_swap", 0.2, 0.1, 0.3)], titles={}).listed
+    [weakness] = ranked([accuracy("verb_swap", 0.2, 0.1, 0.3)], titles={}).listed
     assert weakness.sentence == ("Misses 80 % of 60 hateful cases in a: verb swap (at least 70 %).")
-    [weakness] = worst([accuracy("f", 0.2, 0.1, 0.3, "not hateful")], titles={"f": "Praise"}).listed
+    [weakness] = ranked(
+        [accuracy("f", 0.2, 0.1, 0.3, "not hateful")], titles={"f": "Praise"}
+    ).listed
     assert weakness.sentence == "Flags 80 % of 60 harmless cases in a: Praise (at least 70 %)."
 
 
 def test_kinds_take_turns():
     many = [accuracy(f"f{i:02d}", 0.0, 0.0, 0.01 * i) for i in range(20)]
     alarms = [accuracy(f"g{i}", 0.0, 0.0, 0.5, "not hateful") for i in range(4)]
-    found = worst([*many, *alarms, flips(0.1, 0.05), flips(0.3, 0.2, "profanity")])
+    found = ranked([*many, *alarms, flips(0.1, 0.05), flips(0.3, 0.2, "profanity")])
     kinds = [w.kind for w in found.listed]
     # Ten places by turns: 1 + 1 + 1 + 1, then 1 + 1, then misses and alarms until none is left.
     assert kinds.count("misses in a") == 4 and kinds.count("false alarms in a") == 4
@@ -65,19 +76,60 @@ def test_what_has_no_interval_is_counted_and_not_ranked():
         group={"suite": "a", "functionality": "f", "set": "orig", "label": "hateful"},
         why="too few templates",
     )
-    found = worst([bare])
+    found = ranked([bare])
     assert (found.listed, found.compared, found.unranked) == ([], 1, 1)
 
 
 def test_a_perfect_detector_has_no_worst():
-    assert worst([accuracy("f1", 1.0, 0.9, 1.0)]).listed == []
+    assert ranked([accuracy("f1", 1.0, 0.9, 1.0)]).listed == []
 
 
 def test_gaps_are_claimed_only_beyond_chance():
     assert uneven(gap(0.2)) == []
     [claim] = uneven(gap(0.001))
     assert claim.at_least == pytest.approx(0.2)
-    assert "40 points" in claim.sentence and "chance gives 10 points" in claim.sentence
+    assert claim.sentence == (
+        "Finds hate unevenly in a: 90 % for sailors, 50 % for archers; 40 points between the two "
+        "ends in comparable sentences, where chance gives 10 points."
+    )
+
+
+def test_what_was_tested_and_not_claimed_is_counted():
+    assert (ranked(gap(0.001)).compared, ranked(gap(0.9)).compared) == (1, 1)
+    assert ranked(gap(0.9)).listed == []
+
+
+def test_a_set_of_templates_takes_one_place_at_its_worst_threshold():
+    other = Finding(
+        measure="identity_flip_rate",
+        value=0.5,
+        n=500,
+        low=0.4,
+        high=0.6,
+        group={"templates": "gender", "threshold": "equal error on dev"},
+    )
+    [weakness] = ranked([flips(0.1, 0.05), other]).listed
+    assert weakness.at_least == 0.4
+    assert "at the threshold of equal error on dev" in weakness.sentence
+
+
+def test_unlike_terms_are_not_called_unlike_groups():
+    group = {"templates": "gender", "threshold": "operating"}
+    rates = [
+        Finding(measure="fpr", value=v, n=9, group={**group, "group": name}, why="x")
+        for name, v in (("male", 0.1), ("female", 0.3))
+    ]
+    found = [
+        *rates,
+        Finding(measure="fped", value=0.2, n=9, low=0.1, high=0.3, group=group),
+        Finding(measure="fped_max", value=0.1, n=9, low=0.05, high=0.2, group=group),
+        Finding(measure="fped_swapped", value=0.15, n=9, low=0.0, high=0.3, group=group),
+        Finding(measure="fped_p", value=0.001, n=999, group=group, why="a p-value"),
+    ]
+    [claim] = uneven(found)
+    assert claim.finding.measure == "fped_max" and claim.at_least == 0.05
+    assert "single terms differ as much as the groups do" in claim.sentence
+    assert uneven(found, swearing=["gender"]) == []
 
 
 def test_claims_are_corrected_together():
@@ -92,4 +144,4 @@ def test_claims_are_corrected_together():
 
 def test_the_order_of_findings_does_not_matter():
     found = [accuracy(f"f{i}", 0.1 * i, 0.0, 0.1 * i) for i in range(6)] + [flips(0.2, 0.1)]
-    assert worst(found).listed == worst(found[::-1]).listed
+    assert ranked(found).listed == ranked(found[::-1]).listed

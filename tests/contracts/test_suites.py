@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 
 import numpy as np
 import polars as pl
@@ -10,9 +11,10 @@ import pytest
 
 from evenhand.audits.answers import answered
 from evenhand.audits.expansion import TAGS
+from evenhand.audits.slurs import masked_words
 from evenhand.audits.suite_figures import suite_figures
 from evenhand.audits.suites import Suite, find_suite
-from evenhand.audits.worst import uneven
+from evenhand.audits.weaknesses import uneven
 from evenhand.core import registry
 from factories import finding, value
 
@@ -49,11 +51,17 @@ def sat(suite: Suite, detector: str) -> list:
 
 def test_cases_are_complete(suite):
     cases = suite.cases()
-    assert cases.columns == ["id", "text", *TAGS, "hateful"]
-    for name in ("id", "text", "functionality", "section", "set", "template", "frame", "hateful"):
+    assert cases.columns == ["id", "text", *TAGS, "hateful", "shown"]
+    for name in {*cases.columns} - {"identity"}:
         assert cases[name].null_count() == 0, name
     assert cases["id"].is_unique().all()
     assert suite.title and suite.statement.curation
+
+
+def test_no_word_of_the_list_is_shown(suite):
+    words = "|".join(map(re.escape, masked_words()))
+    shown = suite.cases()["shown"]
+    assert not shown.str.contains(rf"(?i)\b(?:{words})\b").any()
 
 
 def test_templates_hold_frames(suite):
@@ -97,7 +105,8 @@ def test_never_hateful(suite):
     for one in found:
         if one.measure in ("recall", "fpr", "selection_rate") and one.value is not None:
             assert one.value == 0
-        if one.measure in ("demographic_parity_ratio", "equalized_odds_ratio"):
+        ratio = one.measure in ("demographic_parity_ratio", "equalized_odds_ratio")
+        if ratio and one.group.get("baseline") != "always-positive":
             assert one.value is None and one.why
         if one.measure == "precision":
             assert one.value is None and one.why

@@ -124,13 +124,9 @@ def test_no_text_is_on_the_page_unless_asked_for(home, card):
 
 
 def test_the_scores_of_a_card_can_be_audited_again(home, card):
-    words = ["predictions:card/scores.parquet", "--templates", "none", "--json"]
-    again = document(evenhand(home, "audit", *words))
-    first = json.loads((home / "card" / "run.json").read_text(encoding="utf-8"))
-    assert first["command"][1] == "audit"
-    before = pl.read_parquet(home / "card" / "findings.parquet")
-    kept = before.filter(pl.col("measure") == "accuracy")["value"].to_list()
-    assert figure(again, "accuracy", suite="emoji-hate")["value"] in kept
+    first = document(evenhand(home, "audit", "python:mine:keyword", "--json"))
+    again = document(evenhand(home, "audit", "predictions:card/scores.parquet", "--json"))
+    assert again["findings"] == first["findings"]
 
 
 @pytest.mark.parametrize(
@@ -151,9 +147,14 @@ def test_a_detector_that_raises_on_some_texts_is_judged_all_the_same(home):
     found = document(evenhand(home, "suite", "run", "emoji-hate", *words))
     failed = figure(found, "unscored")
     assert failed["value"] > 0 and failed["cases"]
-    # Never hateful but for the failures, which count as wrong whatever their label.
-    harmless = figure(found, "accuracy", label="not hateful")["value"]
-    assert harmless <= 1 and figure(found, "accuracy", label="hateful")["value"] == 0
+    # It never flags, so every harmless case is right but for the failures, which count as wrong.
+    cases = find_suite("emoji-hate").cases()
+    harmless = cases.filter(~pl.col("hateful"))
+    failing = harmless.filter(pl.col("text").str.contains("\U0001f4a9")).height
+    right = figure(found, "accuracy", label="not hateful")["value"]
+    assert right == pytest.approx(1 - failing / harmless.height)
+    assert figure(found, "accuracy", label="hateful")["value"] == 0
+    assert failed["value"] == cases.filter(pl.col("text").str.contains("\U0001f4a9")).height
 
 
 @pytest.mark.parametrize(
@@ -202,7 +203,7 @@ def test_texts_for_a_detector_that_runs_elsewhere(home):
     assert table.filter(pl.col("id").str.starts_with("gender:")).height == 2560
 
 
-def test_an_interrupted_audit_of_a_server_goes_on_where_it_was(home):
+def test_a_second_audit_of_a_server_asks_for_what_is_missing_only(home):
     words = ["--suite", "emoji-hate", "--templates", "none", "--json"]
     with stand_in() as server:
         url = f"perspective:{server.url}"
@@ -214,6 +215,50 @@ def test_an_interrupted_audit_of_a_server_goes_on_where_it_was(home):
     assert {tuple(a.content["requestedAttributes"]) for a in server.asked} == {("IDENTITY_ATTACK",)}
     one, other = (figure(d, "accuracy", suite="emoji-hate") for d in (first, again))
     assert one == other
+
+
+def test_the_documented_comparison_of_two_attributes(home):
+    words = ["--suite", "emoji-hate", "--templates", "none", "--transfer", "0", "--json"]
+    with stand_in() as server:
+        url = f"perspective:{server.url}"
+        words += ["--against", url, "--against-attribute", "IDENTITY_ATTACK"]
+        found = document(evenhand(home, "audit", "python:mine:keyword", *words))
+    against = [f for f in found["findings"] if f["group"].get("against") == url]
+    assert any(f["measure"] == "accuracy_difference" and f["low"] is not None for f in against)
+
+
+def test_a_key_is_nowhere(home):
+    words = ["--suite", "emoji-hate", "--templates", "none", "--out", "keyed"]
+    with stand_in() as server:
+        done = evenhand(home, "audit", f"perspective:{server.url}?key=SECRET", *words)
+        assert done.returncode == 0, done.stderr
+        assert "SECRET" in server.asked[0].path
+    assert "SECRET" not in done.stdout + done.stderr
+    for file in (home / "keyed").iterdir():
+        assert b"SECRET" not in file.read_bytes(), file.name
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["--suite", "emoji-hate", "--suite", "emoji-hate"], "suite emoji-hate is named twice"),
+        (["--templates", "gender,gender"], "template set gender is named twice"),
+        (["--judgements", "card"], "no posts.parquet"),
+    ],
+    ids=["suites", "templates", "judgements"],
+)
+def test_what_is_named_twice_or_holds_nothing_is_refused(home, card, words, expected):
+    done = evenhand(home, "audit", "python:mine:coin", *words, "--transfer", "0")
+    assert done.returncode == 2 and expected in done.stderr, done.stderr
+
+
+def test_a_gate_about_nothing_is_broken_and_the_report_is_there(home):
+    text = '[[gate]]\nmeasure = "accuracy"\ngroup = { suite = "x" }\nat_least = 0.1\n'
+    (home / "wrong.toml").write_text(text, encoding="utf-8")
+    words = ["--suite", "emoji-hate", "--templates", "none", "--transfer", "0", "--out", "gated"]
+    done = evenhand(home, "audit", "python:mine:coin", *words, "--gate", "wrong.toml")
+    assert done.returncode == 3 and "no figure has exactly this group" in done.stderr
+    assert (home / "gated" / "report.html").is_file()
 
 
 def test_a_labelled_corpus_says_what_a_score_means(home):
@@ -232,4 +277,4 @@ def test_a_labelled_corpus_says_what_a_score_means(home):
     assert figure(found, "calibration_error", **site)["value"] is not None
     assert figure(found, "score_at_base_rate", **site, at="0.5")["value"] < 0.5
     thresholds = {f["group"].get("threshold") for f in found["findings"]}
-    assert {"operating", "equal error on generated", "equal error on dev"} <= thresholds
+    assert {"operating", "equal error on generated", "equal error on labelled posts"} <= thresholds

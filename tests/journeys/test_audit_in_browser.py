@@ -13,7 +13,7 @@ from evenhand.audits.gates import Gate
 from evenhand.core.provenance import Run
 from evenhand.models.callables import FunctionDetector
 from evenhand.reports import write_report
-from evenhand.studies.audit import Wanted, audit
+from evenhand.studies.audit import Judged, Wanted, audit
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -32,9 +32,9 @@ def card(tmp_path_factory: pytest.TempPathFactory) -> Path:
     gate = Gate(measure="accuracy", group={"suite": "emoji-hate"}, at_least=0.9)
     found = audit(
         run,
-        FunctionDetector("python:mine:keyword", ("HATE",), _keyword),
+        Judged(FunctionDetector("python:mine:keyword", ("HATE",), _keyword)),
         Wanted(templates=("gender", "age"), gates=[gate], with_text=True, resamples=200),
-        against=FunctionDetector("python:mine:other", ("HATE",), _other),
+        against=Judged(FunctionDetector("python:mine:other", ("HATE",), _other)),
     )
     parts = found.parts
     return write_report(

@@ -2,9 +2,11 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
+from time import monotonic, sleep
 
 import numpy as np
 import polars as pl
@@ -12,6 +14,8 @@ import pytest
 
 from evenhand.core.errors import BadInput, BrokenComponent, EvenhandError
 from evenhand.models._address import address
+from evenhand.models._http import Line, Patience, Unanswered
+from evenhand.models.addresses import without_key
 from evenhand.models.find import detector
 from evenhand.models.openai import OpenAI
 from evenhand.models.perspective import Perspective
@@ -23,6 +27,7 @@ from servers import Answer, Time, error, free_port, p_of, stand_in
 
 BOTH = pytest.mark.parametrize("kind", ["perspective", "openai"])
 SECRET = "s3cr3t/+key"
+ASKED = {"requestedAttributes": {"TOXICITY": {}}}
 
 
 @pytest.fixture(autouse=True)
@@ -123,6 +128,18 @@ def test_the_base_is_completed(dialect, base, path):
         ("http://a?model=x&key=s3cr3t", "no setting model .* may stand key and language"),
         ("http://a?key=s3cr3t&key=b", "stands twice"),
         ("http://a?key=s3cr3t%20", "the key has a space"),
+        ("http://a?api_key=s3cr3t", "no setting api_key in .*api_key=…"),
+        ("http://a?language=en&token=s3cr3t", "no setting token in .*language=en&token=…"),
+        ("http://a?language=en;token=s3cr3t", "put & between settings"),
+        ("http://a?key=x&s3cr3t", "no setting … in .*may stand key and language"),
+        ("http://a#token=s3cr3t", "expected perspective:http"),
+        ("http://a?token=s3 s3cr3t", "expected perspective:http"),
+        ("http://me:a/s3cr3t@b", "expected perspective:http"),
+        ("http://me:a@s3cr3t@b", "expected perspective:http|A login"),
+        ("http://me:a?s3cr3t@b", "expected perspective:http|no setting"),
+        ("http://a..b.org", "expected perspective:http.*found 'http://a..b.org'"),
+        ("http://.a.org", "expected perspective:http"),
+        (f"http://{'a' * 64}.org", "expected perspective:http"),
     ],
 )
 def test_urls_that_cannot_be_used(url, words):
@@ -135,6 +152,31 @@ def test_a_key_in_a_misspelt_name_is_not_shown():
     with pytest.raises(EvenhandError) as caught:
         detector("perspectiv:http://a?key=s3cr3t")
     assert "s3cr3t" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("typed", "shown"),
+    [
+        ("openai:http://a/v1?model=org/m-1.5&KEY=x", "openai:http://a/v1?model=org/m-1.5&KEY=…"),
+        ("http://a?language=en;key=x", "http://a?language=…"),
+        ("http://a?key=x@y&language=en", "http://…"),
+        ("http://me@a/b", "http://…@a/b"),
+        ("https://a.org/@me/posts.csv", "https://a.org/@me/posts.csv"),
+        ("a.org?api_key=x", "a.org?api_key=…"),
+        ("data?.csv", "data?.csv"),
+        ("naive-bayes:min_df=3", "naive-bayes:min_df=3"),
+    ],
+)
+def test_what_was_typed_is_shown_without_keys(typed, shown):
+    assert without_key(typed) == shown
+
+
+@pytest.mark.parametrize("proxy", ["http://p..q:80", "http://p:x"])
+def test_a_proxy_that_cannot_be_used(time, monkeypatch, proxy):
+    monkeypatch.setenv("http_proxy", proxy)
+    monkeypatch.delenv("no_proxy", raising=False)
+    with pytest.raises(BadInput, match="http_proxy cannot be used; expected http://HOST:PORT"):
+        at("http://scorer.invalid", time).score(["ab"])
 
 
 def test_the_name_of_a_server():
@@ -152,6 +194,35 @@ def test_a_quota_is_respected_with_the_pause_the_server_asks_for(server, time, k
     [pause] = time.slept
     assert 7 <= pause <= 7 * 1.25
     assert len(server.asked) == 2
+
+
+def test_a_pause_holds_for_a_request_that_is_waiting_already(server, time):
+    """A second request waits for its turn, at 1 s, when a third is told to come back in 4 s."""
+    seen = []
+
+    def answer(asked):
+        seen.append((asked.texts[0], time.now))
+        return Answer(429, b"", {"Retry-After": "4"}) if asked.texts == ["third"] else None
+
+    def wait(seconds):
+        time.sleep(seconds)
+        if len(seen) == 1:
+            with pytest.raises(Unanswered, match="asks for a pause of 4 s"):
+                post("third")
+
+    def post(text):
+        line.post("/", {}, json.dumps({"comment": {"text": text}} | ASKED).encode())
+
+    server.rule = answer
+    how = Patience(
+        timeout_seconds=5, attempts=1, per_second=1, in_a_row=8, sleep=wait, clock=time.clock
+    )
+    with Line(address(server.url, (), "perspective"), how) as line:
+        post("first")
+        post("second")
+    assert seen[:2] == [("first", 0), ("third", 1)]
+    [(text, at_seconds)] = seen[2:]
+    assert text == "second" and 1 + 4 <= at_seconds <= 1 + 4 * 1.25
 
 
 def test_without_that_the_pauses_double(server, time):
@@ -270,6 +341,32 @@ def test_a_text_the_server_stumbles_over(server, time, kind):
 
 
 @BOTH
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (Answer(stall_seconds=0.3), "no answer within 0.1 s"),
+        (Answer(reset=True), "no answer: Remote end closed connection without response"),
+        (Answer(408, b""), "the server answered 408 Request Timeout"),
+        (Answer(504, b""), "the server answered 504 Gateway Timeout"),
+    ],
+    ids=["time-out", "reset", "408", "504"],
+)
+def test_a_text_the_server_never_answers(server, time, kind, answer, reason):
+    server.rule = lambda asked: answer if "p7 fool" in asked.texts else None
+    corpus = posts(*(f"p{n} fool" for n in range(40)))
+    found = score_attribute(at(server.url, time, kind, timeout_seconds=0.1), corpus)
+    assert found.failed == {"p7": f"{reason} (attempt 5 of 5)"}
+
+
+def test_a_server_that_hangs_is_dead(server, time):
+    server.rule = lambda asked: Answer(stall_seconds=0.2) if len(server.asked) > 20 else None
+    with pytest.raises(EvenhandError, match=r"within 0.05 s .*20 of 100 texts are scored and kept"):
+        score_attribute(at(server.url, time, timeout_seconds=0.05), MANY)
+    # Eight texts are given up after five attempts each; four others may be under way.
+    assert 20 + 8 * 5 <= len(server.asked) <= 20 + 12 * 5
+
+
+@BOTH
 @pytest.mark.parametrize("status", [500, 503])
 def test_a_server_that_only_stumbles_is_dead(server, time, kind, status):
     server.rule = lambda asked: Answer(status, b"")
@@ -318,6 +415,12 @@ def test_a_refused_key_is_an_error_for_all(server, time, monkeypatch, kind, stat
         score_attribute(at(server.url, time, kind, threads=1), MANY)
     assert "s3cr3t" not in str(caught.value)
     assert len(server.asked) <= 2
+
+
+def test_an_error_for_all_does_not_repeat_the_texts(server, time):
+    server.rule = lambda asked: Answer(404, error(f"no model for {asked.texts[0].lower()}"))
+    with pytest.raises(BadInput, match=r"404 Not Found \(no model for \[…\]\)"):
+        at(server.url, time, "openai").score(["All Vermin"])
 
 
 @pytest.mark.parametrize("status", [301, 404, 204])
@@ -423,6 +526,33 @@ def test_a_run_that_was_interrupted_by_hand_keeps_what_it_has(server, time):
     assert len(kept.find(MANY["text"].to_list())) == len(server.texts) >= 5
 
 
+def test_a_process_that_is_interrupted_keeps_every_answer(server, folder):
+    code = (
+        "from evenhand.models.find import detector\n"
+        f"found = detector('perspective:{server.url}')\n"
+        "found.score([f'text {n}' for n in range(400)])\n"
+    )
+    # Midway the server all but stops, so that the process cannot get far before it ends.
+    server.rule = lambda asked: Answer(stall_seconds=0.2) if len(server.asked) > 200 else None
+    process = subprocess.Popen(
+        [sys.executable, "-c", code],
+        env=os.environ | {"EVENHAND_CACHE": str(folder)},
+        stderr=subprocess.DEVNULL,
+    )
+    until = monotonic() + 20
+    while len(server.asked) <= 200 and process.poll() is None and monotonic() < until:
+        sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(20) != 0
+    kept = ScoreCache.of(f"perspective:{server.url}", "TOXICITY", folder).find(server.texts)
+    assert 200 <= len(kept) <= len(server.asked) < 230
+    server.rule, server.asked = lambda asked: None, []
+    texts = [f"text {n}" for n in range(400)]
+    detector(f"perspective:{server.url}").score(texts)
+    assert len(set(server.texts) - kept.keys()) == 400 - len(kept)
+    assert 1 <= len(set(server.texts) & kept.keys()) <= 3
+
+
 def test_progress_is_reported(server, time):
     seen = []
     score_attribute(at(server.url, time), MANY, step=lambda *step: seen.append(step))
@@ -444,6 +574,58 @@ def test_a_detector_that_has_changed_is_noticed(server, time):
     server.score = lambda text: 1 - p_of(text)
     with pytest.raises(BadInput, match=r"has changed: a text that scored 0.3.*delete .*sqlite"):
         score_attribute(at(server.url, time), MANY)
+
+
+def kept_but_now(server, time, refused, texts):
+    """Score all texts but the last ten, then all with a server that refuses some."""
+    score_attribute(at(server.url, time), MANY[:-10])
+    refusal = Answer(400, error("language not supported: xx"))
+    server.rule = lambda asked: refusal if refused(asked.texts[0]) else None
+    again = at(server.url, time)
+    return again, lambda: score_attribute(again, texts)
+
+
+@pytest.mark.parametrize("texts", [MANY, MANY[:-10]], ids=["more to ask", "all kept"])
+def test_a_kept_text_that_is_refused_now_is_a_difference(server, time, texts):
+    lowest = min(MANY["text"][:-10], key=p_of)
+    refused = {text for text in MANY["text"] if p_of(text) == p_of(lowest)}
+    _, score = kept_but_now(server, time, lambda text: text in refused, texts)
+    with pytest.raises(BadInput, match=r"is refused now \(language not.*delete .*sqlite"):
+        score()
+
+
+def test_when_kept_texts_are_refused_and_others_scored_nothing_is_mixed(server, time):
+    known = set(MANY["text"][:-10])
+    _, score = kept_but_now(server, time, lambda text: text in known, MANY)
+    with pytest.raises(BadInput, match=r"is refused now \(language not.*delete .*sqlite"):
+        score()
+    cache = ScoreCache.of(at(server.url, time).name, "TOXICITY", cache_folder())
+    assert len(cache.find(MANY["text"].to_list())) == 90
+
+
+def test_a_server_that_refuses_everything_is_not_another_one(server, time):
+    again, score = kept_but_now(server, time, lambda text: True, MANY)
+    with pytest.raises(BrokenComponent, match="refuses every text, also one it scored before: lan"):
+        score()
+    again, score = kept_but_now(server, time, lambda text: True, MANY[:-10])
+    assert score().failed == {}
+    assert again.provenance["cache_checked"] is False
+
+
+def test_no_text_is_counted_twice(server, time):
+    bad = set(MANY["text"][:10])
+    server.rule = lambda asked: TOO_LONG if bad & set(asked.texts) else None
+    score_attribute(at(server.url, time), MANY[:60])
+    found = at(server.url, time)
+    for _ in range(2):
+        score_attribute(found, MANY)
+    # 50 were scored before; 40 and the ten that are refused each time are asked for.
+    counts = {name: n for name, n in found.provenance.items() if name.startswith("texts_")}
+    assert counts == {"texts_asked": 50, "texts_refused": 10, "texts_from_cache": 50}
+    server.rule = lambda asked: None
+    score_attribute(found, MANY)
+    counts = {name: n for name, n in found.provenance.items() if name.startswith("texts_")}
+    assert counts == {"texts_asked": 50, "texts_refused": 0, "texts_from_cache": 50}
 
 
 def test_without_the_cache_nothing_is_kept(server, time, folder):

@@ -1,5 +1,6 @@
 """Scores of one attribute, from detectors that fail on some texts."""
 
+import itertools
 import math
 
 import numpy as np
@@ -178,7 +179,28 @@ def test_no_posts():
 @pytest.mark.parametrize(
     ("reason", "text", "expected"),
     [
-        ("too long", "too long ago we met", "too long"),
+        ("too long", "too loud for me", "too long"),
+        ("too long", "too long ago we met", "too […]"),  # an innocent word that stands in both
+        ("cannot read you are all vermin", "You Are ALL Vermin", "cannot read […]"),
+        ("the word vermin is not known", "All VERMIN", "the word […] is not known"),
+        ("verminous, Vermin's", "vermin", "[…]ous, […]'s"),
+        ("verminous", "vermin here", "[…]"),
+        ("unknown piece vermi", "all vermin", "unknown piece […]"),
+        ("see all-vermin-go there", "all vermin go", "see […] there"),
+        ("see a-b there", "a b", "see […] there"),
+        ("see half wit and halfwit", "you half-wit", "see […] and […]"),
+        ("see v-e-r-m-i-n there", "all vermin", "see […] there"),
+        (r"near \"caf\u00e9 cr\u00e8me\" (1)", "Café crème", "near […] (1)"),
+        (r"near caf\\u00e9s", "all cafés", "near […]"),
+        (r"near \ud83d\udc1d\ud83d\udc1d\ud83d\udc1d.", "🐝🐝🐝", "near […]."),
+        ("near &lt;vermin&gt; &amp;amp; x", "<VERMIN>", "near […] & x"),
+        ("near &#118;ermin", "all vermin", "near […]"),
+        ("near all%20the%20men", "all the men", "near […]"),
+        ("near cafe\u0301s", "all CAFÉS", "near […]"),
+        ("near STRASSE", "Straße", "near […]"),
+        (r"C:\new\table: 100% full", "vermin", r"C:\new\table: 100% full"),
+        ("vermin " * 200, "all vermin", "[…]"),
+        ("w " * 299 + "vermin", "vermin", ("w " * 299)[:300]),
         ("KeyError: 'vermin'", "all vermin", "KeyError: […]"),
         ("bad: all the vermin are…", "all the vermin are here", "bad: […]…"),
         ("a\n b", "x", "a b"),
@@ -186,6 +208,7 @@ def test_no_posts():
         ("'' is empty", "", "'' is empty"),
         ("a day", "a", "a day"),
     ],
+    ids=itertools.count(),
 )
 def test_a_reason_without_the_text(reason, text, expected):
     assert without_text(reason, text) == expected

@@ -112,6 +112,8 @@ def test_long_texts_are_cut_and_counted(folder):
     # 30 words with [CLS] and [SEP] are 32 tokens
     assert same[0] == pytest.approx(same[1], abs=1e-9)
     assert found.provenance["texts_cut"] == 1
+    found.score([LONG, LONG])  # as when a batch is asked for again in halves
+    assert found.provenance["texts_cut"] == 1
     assert found.provenance["longest_tokens"] == 32
     assert len(found.provenance["sha256"]) == 64
 

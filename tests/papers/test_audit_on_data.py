@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from evenhand.audits.weaknesses import weaknesses
 from evenhand.audits.worst import worst
 from evenhand.core.provenance import Run
 from evenhand.data.find import find
-from evenhand.studies.audit import Wanted, audit
-from evenhand.studies.audit_corpora import Site
+from evenhand.studies.audit import Judged, Wanted, audit
+from evenhand.studies.audit_site import Site
 from evenhand.studies.filters import fitted
 from factories import value
 
@@ -20,12 +21,14 @@ def card():
     run = Run(["evenhand", "audit", "linear"], 0)
     detector = fitted("linear", find("davidson"), seed=0)
     site = Site(find("hateval"), base_rate=0.02, flag_rate=0.05)
-    return run, audit(run, detector, Wanted(site=site, transfer=300))
+    return run, audit(run, Judged(detector), Wanted(site=site, transfer=300))
 
 
 def test_linear_on_davidson_is_weak_on_emoji_flips_and_has_a_profanity_reflex(card):
     run, found = card
-    kinds = {weakness.kind for weakness in worst(run.findings).listed}
+    kinds = {
+        weakness.kind for weakness in worst(weaknesses(run.findings, swearing=["profanity"])).listed
+    }
     assert {"emoji", "identity flips", "profanity"} <= kinds
     assert len(found.parts.sections[0].points) == 10
 
@@ -49,7 +52,11 @@ def test_a_base_rate_lowers_precision_and_not_recall():
     for rate in (None, 0.02):
         run = Run(["evenhand", "audit", "linear"], 0)
         site = Site(find("hateval"), base_rate=rate)
-        audit(run, detector, Wanted(suites=("emoji-hate",), templates=(), site=site, resamples=50))
+        audit(
+            run,
+            Judged(detector),
+            Wanted(suites=("emoji-hate",), templates=(), site=site, resamples=50),
+        )
         group = {"corpus": "hateval", "on": "site", "at": "0.5"}
         found[rate] = [value(run.findings, m, **group) for m in ("precision", "recall")]
     assert found[0.02][0] < found[None][0]

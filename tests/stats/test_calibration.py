@@ -5,16 +5,18 @@ from sklearn.calibration import calibration_curve
 from sklearn.metrics import brier_score_loss
 
 from evenhand.core.errors import BadInput
-from evenhand.stats.calibration import (
-    at_base_rate,
-    brier,
-    calibration,
-    calibration_error,
-    reliability,
-)
+from evenhand.stats.calibration import at_base_rate, calibration, reliability
 from factories import finding, value
 
 TRUTH, SCORE = [0, 0, 1, 1], [0.1, 0.3, 0.5, 0.9]
+
+
+def calibration_error(truth, p, **options):
+    return value(calibration(truth, p, resamples=0, **options), "calibration_error")
+
+
+def brier(truth, p, **options):
+    return value(calibration(truth, p, resamples=0, **options), "brier")
 
 
 def rows(seed, n=400, bend=1.0, ties=False):
@@ -235,10 +237,51 @@ def test_no_posts_no_figures():
     assert {(f.value, f.why) for f in calibration([], [])} == {(None, "no posts")}
 
 
-def test_one_class_has_all_figures():
-    found = calibration([1] * 20, [0.5] * 20, resamples=20)
+@pytest.mark.parametrize("truth", [0, 1], ids=["negatives", "positives"])
+def test_one_class_has_all_figures_and_is_not_certain(truth):
+    found = calibration([truth] * 20, [0.5] * 20, resamples=20)
     assert value(found, "calibration_error") == 0.5
-    assert value(found, "base_rate") == 1
+    rate = finding(found, "base_rate")
+    # Wilson's interval of 20 of 20 starts at 1 − 3.84 / 23.84 = .839.
+    expected = (0.839, 1) if truth else (0, 0.161)
+    assert (rate.value, rate.level) == (truth, 0.95)
+    assert (rate.low, rate.high) == pytest.approx(expected, abs=1e-3)
+    assert "Wilson" in rate.method
+    assert finding(calibration([truth] * 9, [0.5] * 9), "base_rate").low is None
+
+
+def test_one_class_counts_effective_units():
+    # Weights 1 and 3 in turn: of 40 posts 80² / (20 + 180) = 32 count; 3.84 / 35.84 = .107.
+    found = calibration([0] * 40, [0.5] * 40, weights=[1, 3] * 20, resamples=20)
+    assert finding(found, "base_rate").high == pytest.approx(0.107, abs=1e-3)
+
+
+def test_only_weights_are_called_weighted():
+    truth, p, w = rows(10)
+    for weights, told in ((None, "mean;"), (w, "weighted mean;")):
+        found = calibration(truth, p, weights=weights, resamples=20)
+        for measure in ("base_rate", "brier"):
+            assert finding(found, measure).method.startswith(told)
+
+
+def test_resamples_stay_inside_strata():
+    # Two strata, of positives and of negatives: each resample has 100 of either, so that the base
+    # rate cannot move; without strata it is .5 ± 1.96 · √(.25 / 200) = ± .069.
+    truth, p = np.repeat([1, 0], 100), np.tile(np.linspace(0.01, 0.99, 100), 2)
+    free, held = (
+        finding(calibration(truth, p, strata=s, resamples=400), "base_rate") for s in (None, truth)
+    )
+    assert (free.low, free.high) == pytest.approx((0.431, 0.569), abs=0.012)
+    assert (held.low, held.high) == pytest.approx((0.5, 0.5))
+    assert "over posts within strata (Rao–Wu), 400 resamples" in held.method
+    assert "strata" not in free.method
+
+
+def test_strata_of_one_unit_are_refused():
+    with pytest.raises(BadInput, match="strata: 1 of 2 have one unit"):
+        calibration([0, 1, 1], [0.1, 0.2, 0.3], strata=["a", "b", "b"])
+    with pytest.raises(BadInput, match="a cluster lies in two strata"):
+        calibration([0, 1] * 2, SCORE, strata=list("aabb"), clusters=list("xyxy"))
 
 
 def test_classes_are_no_probabilities():
@@ -251,7 +294,7 @@ def test_classes_are_no_probabilities():
 
 def test_few_posts_or_no_resamples_have_no_interval():
     found = calibration(TRUTH, SCORE, resamples=20)
-    assert finding(found, "calibration_error").why == "no interval: fewer than 10 posts"
+    assert finding(found, "calibration_error").why == "no interval: 4 posts, fewer than 10"
     truth, p, _ = rows(9)
     found = calibration(truth, p, resamples=0)
     assert finding(found, "brier").why == "no interval: no resamples asked for"
@@ -266,8 +309,9 @@ def test_few_posts_or_no_resamples_have_no_interval():
         (([0, 1], [0.5, 0.5], {"bins": 0}), "bins: is 0"),
         (([0, 1], [0.5, 0.5], {"weights": [1, -1]}), "weights: 1 of 2"),
         (([0, 1], [0.5, 0.5], {"clusters": ["a"]}), "clusters: 1 for 2"),
+        (([0, 1], [0.5, 0.5], {"strata": ["a"]}), "strata: 1 for 2"),
     ],
-    ids=["score", "truth", "bins", "weights", "clusters"],
+    ids=["score", "truth", "bins", "weights", "clusters", "strata"],
 )
 def test_wrong_input_is_refused(case, match):
     truth, p, options = case

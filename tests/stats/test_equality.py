@@ -5,6 +5,7 @@ import pytest
 from scipy.stats import permutation_test
 
 from evenhand.core.errors import BadInput
+from evenhand.stats._error_rates import differences
 from evenhand.stats.equality import (
     Decided,
     Difference,
@@ -146,7 +147,67 @@ def test_one_cluster_has_no_interval():
     decided = Decided.of(TRUTH, FLAGGED, GROUPS)
     found = equality(decided, clusters=names, frames=names, unit="templates", seed=0, resamples=40)
     assert finding(found, "fped").low is None
-    assert finding(found, "fped").why == "no interval: too few templates"
+    assert finding(found, "fped").why == "no interval: 1 templates, fewer than 10"
+
+
+@pytest.mark.parametrize(("templates", "there"), [(9, False), (10, True)], ids=["nine", "ten"])
+def test_fewer_than_ten_clusters_have_no_interval(templates, there):
+    found = equality(**made(templates=templates), resamples=40)
+    for measure in ("fped", "fned", "fped_mean", "fned_max"):
+        assert (finding(found, measure).low is not None) == there
+
+
+def test_intervals_of_differences_hold_0_where_groups_are_treated_alike():
+    runs = 150
+    names = ("fped", "fped_mean", "fped_max", "fned")
+    cases = (equality(**made(seed, runs=1, templates=20), resamples=100) for seed in range(runs))
+    lows = np.array([[finding(found, name).low for name in names] for found in cases])
+    # Binomial(150, .05) is above 16 in one case of a thousand; percentiles never reach 0.
+    assert ((lows > 0).sum(axis=0) <= 16).all()
+
+
+def test_the_distance_of_resamples_is_that_of_the_differences():
+    # FPR of a and b in the sample 1/2 and 0: overall less group −1/4 and 1/4. In the resample 0 and
+    # 1: overall 1/2, so 1/2 and −1/2. They are 3/4 apart in both groups, FPED itself only 1/2.
+    sample = np.array([[[2, 1, 1, 0], [2, 0, 1, 0]]], dtype=float)
+    resample = np.array([[[2, 0, 1, 0], [2, 2, 1, 0]]], dtype=float)
+    assert differences(resample)[0, 0] - differences(sample)[0, 0] == pytest.approx(0.5)
+    assert differences(resample, sample)[:, 0] == pytest.approx([1.5, 0.75, 0.75])
+
+
+def test_the_same_answer_for_every_post_is_not_certain():
+    case = made(runs=1, templates=20)
+    decided = replace(case["decided"], flagged=np.zeros_like(case["decided"].flagged))
+    found = equality(**{**case, "decided": decided}, resamples=40)
+    # 20 templates without any false alarm: at most 3.84 / 23.84 = .161.
+    for measure in ("fped", "fped_mean", "fned_max", "fpr"):
+        alike = finding(found, measure)
+        assert (alike.value, alike.low) == (0, 0)
+        assert alike.high == pytest.approx(0.161, abs=1e-3)
+
+
+def test_a_sum_over_many_groups_may_be_above_1():
+    # Six groups, three always flagged and three never: FPR 1/2, the sum 6 / 2 = 3.
+    groups = [f"g{n % 6}" for n in range(120)]
+    flagged = [int(n % 6 < 3) for n in range(120)]
+    names = [f"t{n // 6}" for n in range(120)]
+    decided = Decided.of([0] * 120, flagged, groups)
+    found = equality(decided, clusters=names, frames=names, unit="templates", seed=0, resamples=40)
+    fped = finding(found, "fped")
+    assert fped.value == 3
+    assert fped.low < 3 < fped.high <= 5
+
+
+def test_p_does_not_exist_where_permutations_have_no_difference():
+    # One frame, one negative post of either group: shuffled, one group may have both.
+    decided = Decided.of([0, 1, 0, 1, 1], [1, 1, 0, 0, 1], ["a", "a", "b", "b", "b"])
+    names = ["t"] * 5
+    found = equality(decided, clusters=names, frames=names, unit="templates", seed=0, resamples=60)
+    assert value(found, "fped") is not None
+    for measure in ("fped_shuffled", "fped_p"):
+        nothing = finding(found, measure)
+        why = "some permutations leave a group without negative posts"
+        assert (nothing.value, nothing.why) == (None, why)
 
 
 def test_the_order_of_rows_changes_nothing():

@@ -6,11 +6,18 @@ from sklearn.metrics import precision_score, recall_score
 from evenhand.core.errors import BadInput
 from evenhand.stats._points import Point
 from evenhand.stats._ranking import rank
-from evenhand.stats.operating import operating, threshold_for_share
+from evenhand.stats.operating import operating
 from factories import finding, value
 
 TRUTH, SCORE = [1, 0, 1, 0], [0.9, 0.8, 0.6, 0.1]
 MEASURES = ("precision", "recall", "flagged_share")
+
+
+def threshold_for_share(p, share, weights=None):
+    found = operating(
+        np.zeros(len(p)), p, thresholds=(), shares=(share,), weights=weights, resamples=0
+    )
+    return next(f.value for f in found if f.measure == "threshold")
 
 
 def rows(seed, n=300, ties=False):
@@ -272,8 +279,41 @@ def test_clusters_make_intervals_wider():
 
 def test_few_posts_and_given_thresholds_have_no_interval():
     found = operating(TRUTH, SCORE, resamples=10)
-    assert finding(found, "precision", at="0.5").why == "no interval: fewer than 10 posts"
+    assert finding(found, "precision", at="0.5").why == "no interval: 4 posts, fewer than 10"
     assert finding(found, "threshold", at="0.5").why == "no interval: given"
+
+
+def test_resamples_stay_inside_strata():
+    # Strata of flagged and of other posts: the flagged share cannot move. Precision can, as before.
+    truth = np.array([1] * 60 + [0] * 40 + [0] * 100)
+    p = np.array([0.8] * 100 + [0.2] * 100)
+    free, held = (
+        operating(truth, p, thresholds=(0.5,), strata=s, resamples=400) for s in (None, p)
+    )
+    share = finding(held, "flagged_share", at="0.5")
+    assert (share.low, share.high) == pytest.approx((0.5, 0.5))
+    assert "over posts within strata (Rao–Wu)" in share.method
+    # .6 ± 1.96 · √(.24 / 100) = ± .096
+    for found in (free, held):
+        precision = finding(found, "precision", at="0.5")
+        assert (precision.low, precision.high) == pytest.approx((0.504, 0.696), abs=0.02)
+
+
+def test_thresholds_that_print_alike_have_names_of_their_own():
+    close = (0.5, 0.5000001, 0.1)
+    found = operating(TRUTH, SCORE, thresholds=close, shares=(0.5, 0.50000001), resamples=10)
+    names = [str(f.group["at"]) for f in found if f.measure == "threshold"]
+    # The seventh and eighth digit tell them apart; the others stay as short as they are.
+    assert names == ["0.5", "0.5000001", "0.1", "50 % flagged", "50.000001 % flagged"]
+    assert [value(found, "threshold", at=name) for name in names[:3]] == list(close)
+    nothing = operating([], [], thresholds=close)
+    assert len({(f.measure, f.group["at"]) for f in nothing}) == 12
+
+
+def test_neighbouring_floats_have_names_of_their_own():
+    close = (0.3, float(np.nextafter(0.3, 1)))
+    found = operating(TRUTH, SCORE, thresholds=close, resamples=10)
+    assert len({f.group["at"] for f in found}) == 2
 
 
 def test_the_order_of_rows_changes_nothing():
@@ -307,6 +347,10 @@ def test_no_posts_no_figures():
         ({"shares": (2,)}, "share: is 2"),
         ({"weights": [1, 1, 1, -1]}, "weights: 1 of 4"),
         ({"clusters": ["a"]}, "clusters: 1 for 4"),
+        ({"strata": ["a"]}, "strata: 1 for 4"),
+        ({"strata": ["a", "b", "b", "b"]}, "strata: 1 of 2 have one unit"),
+        ({"thresholds": (0.5, 0.7, 0.5)}, "threshold: 0.5 is there 2 times"),
+        ({"shares": (0.1, 0.1)}, "share: 0.1 is there 2 times"),
     ],
 )
 def test_wrong_input_is_refused(options, match):

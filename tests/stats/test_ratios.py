@@ -53,7 +53,7 @@ def test_all_alike_is_not_certain():
     found = ratio_finding(
         "accuracy", Ratio.share(np.ones(100), np.ones(100)), clusters, unit="templates", group={}
     )
-    assert (found.low, found.high) == wilson(20, 20)
+    assert (found.low, found.high) == pytest.approx(wilson(20, 20))
     assert "Wilson" in found.method
 
 
@@ -70,14 +70,77 @@ def test_nothing_is_not_zero():
     assert found.low is None and "fewer than 10" in found.why
 
 
-def test_a_difference_is_paired():
-    # The two figures are the same, so their difference is 0 in every resample.
-    clusters = Clusters.of(NAMES, seed=0)
-    ratio = Ratio.share(shares(), np.ones(100))
-    found = difference_finding(
-        "accuracy_difference", ratio, ratio, clusters, unit="templates", group={}, how="x"
+def difference(first, second, among=None, other=None, clusters=None):
+    sides = (np.ones(100) if side is None else side for side in (among, other))
+    one, two = (Ratio.share(yes, side) for yes, side in zip((first, second), sides, strict=True))
+    clusters = clusters or Clusters.of(NAMES, seed=0)
+    return difference_finding(
+        "accuracy_difference", one, two, clusters, unit="templates", group={}, how="x"
     )
-    assert (found.value, found.low, found.high) == (0, 0, 0)
+
+
+def test_a_difference_is_paired():
+    # The second is wrong where the first is, and in one case more in every other cluster: of 10 of
+    # 20 clusters 1 in 5, a difference of .1 with a standard error of sqrt(.2² / 4 / 20) = .022,
+    # while that of either figure alone is about sqrt(.6 × .4 / 100) = .05.
+    first = shares() | (np.arange(100) % 10 == 0)
+    found = difference(first, first & (np.arange(100) % 10 != 0))
+    assert found.value == pytest.approx(0.1)
+    assert (found.low, found.high) == pytest.approx((0.1 - 0.044, 0.1 + 0.044), abs=0.02)
+
+
+def test_equal_figures_are_not_certain_to_be_equal():
+    # In none of 20 clusters do they differ: in at most 3.84 / 23.84 = .161 of all.
+    found = difference(shares(), shares())
+    assert found.value == 0
+    assert (found.low, found.high) == pytest.approx((-0.161, 0.161), abs=1e-3)
+    assert "all alike, so Wilson's interval with the 20 templates as n" in found.method
+
+
+def test_every_cluster_alike_is_not_certain():
+    # In each cluster the first has 4 of 5 and the second 3 of 5: .2, and in at most .161 of
+    # clusters anything from −1 to 1: .2 − .161 × 1.2 and .2 + .161 × .8.
+    first, second = (np.tile(np.arange(5) < right, 20) for right in (4, 3))
+    found = difference(first, second)
+    assert found.value == pytest.approx(0.2)
+    assert (found.low, found.high) == pytest.approx((0.0067, 0.329), abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "low", "high"),
+    [
+        (1, 1, -0.161, 0.161),  # 0 − √(.161² + 0²), 0 + √(0² + .161²)
+        (0, 0, -0.161, 0.161),
+        (1, 0, 1 - 0.161 * np.sqrt(2), 1),
+        (0, 1, -1, -1 + 0.161 * np.sqrt(2)),
+    ],
+    ids=["all-right", "all-wrong", "right-wrong", "wrong-right"],
+)
+def test_both_sides_all_alike_are_squared_and_added(first, second, low, high):
+    found = difference(np.full(100, first), np.full(100, second))
+    assert found.value == first - second
+    assert (found.low, found.high) == pytest.approx((low, high), abs=1e-3)
+    assert "Newcombe" in found.method
+
+
+def test_each_side_has_the_reach_of_its_own_clusters():
+    # The first rests on 20 clusters (.161), the second on the first 10: 3.84 / 13.84 = .278.
+    early = np.arange(100) < 50
+    found = difference(np.ones(100), np.ones(100), other=early)
+    assert (found.low, found.high) == pytest.approx((-0.161, 0.278), abs=1e-3)
+    few = difference(np.ones(100), np.ones(100), other=np.arange(100) < 45)
+    assert (few.low, few.why) == (None, "no interval: 9 templates, fewer than 10")
+
+
+def test_equal_figures_hold_the_truth():
+    """Two detectors that differ in one cluster of 40, 95 % intervals: as for a share of .025."""
+    rng, held = np.random.default_rng(3), 0
+    for seed in range(200):
+        better, worse = (rng.random((2, 20)) < 0.0125).repeat(5, axis=1)
+        found = difference(~better, ~worse, clusters=Clusters.of(NAMES, seed=seed, resamples=200))
+        held += found.low <= 0 <= found.high
+    # Binomial(200, .95): fewer than 180 has probability below 1 in 200.
+    assert held >= 180
 
 
 def test_the_interval_covers_the_truth():

@@ -12,8 +12,8 @@ import pytest
 from evenhand.core.errors import BadInput, NotEnoughData
 from evenhand.core.provenance import Run
 from evenhand.models.callables import FunctionDetector
-from evenhand.studies.audit import Wanted, audit
-from evenhand.studies.audit_corpora import Site
+from evenhand.studies.audit import Judged, Wanted, audit
+from evenhand.studies.audit_site import Site
 from evenhand.studies.filters import fitted
 from factories import finding, make_corpus, value
 from spies import written
@@ -39,7 +39,7 @@ def site_corpus(n=200, **more):
 
 def card(detector, **options):
     run = Run(["evenhand", "audit"], 0)
-    return run, audit(run, detector, Wanted(**(QUICK | options)))
+    return run, audit(run, Judged(detector), Wanted(**(QUICK | options)))
 
 
 def test_no_two_findings_have_the_same_name():
@@ -143,7 +143,7 @@ def test_a_failing_detector_is_counted_wrong_and_named():
 
 def test_what_makes_no_sense_is_refused():
     with pytest.raises(BadInput, match="threshold"):
-        Wanted(threshold=1.2)
+        Judged(function(coin), threshold=1.2)
     with pytest.raises(BadInput, match="neither a suite nor"):
         Wanted(suites=(), templates=())
     with pytest.raises(BadInput, match="--base-rate"):

@@ -5,6 +5,11 @@ subsets are compared at once, so intervals and p-values are corrected for their 
 (Bonferroni for the intervals, Holm for the p-values); "worse" and "better" are said only of what
 survives that. The spread of a difference comes from resamples of templates and is read against
 Student's t with one degree of freedom fewer than there are templates.
+
+Where all templates differ alike there is no spread to read. The p-value is then that of the sign
+test over templates, and the interval is Wilson's, with the number of templates as n: of the size of
+the difference where the sign test excludes 0, and otherwise with as many templates unlike these as
+it allows. So two detectors that decide alike in all cases are 0 apart, give or take that.
 """
 
 from __future__ import annotations
@@ -23,9 +28,9 @@ from evenhand.core.errors import BadInput
 from evenhand.core.records import Finding
 from evenhand.data.labels import HATEFUL, OTHER
 from evenhand.stats.decisions import FEWEST
-from evenhand.stats.intervals import LEVEL, RESAMPLES
+from evenhand.stats.intervals import LEVEL, RESAMPLES, wilson
 from evenhand.stats.multiple import holm
-from evenhand.stats.ratios import Clusters, Ratio
+from evenhand.stats.ratios import Clusters, Ratio, alike_difference
 
 ALPHA = 1 - LEVEL
 _MOST_CASES = 20
@@ -50,18 +55,43 @@ class _Difference:
     n: int
     value: float
     spread: float
+    """0 where every template differs by the same."""
     templates: int
     broken: Sequence[str]
     """Cases only the other one got right."""
+
+    @property
+    def alike(self) -> bool:
+        """Whether every template differs by the same."""
+        return self.spread == 0
 
     @property
     def p(self) -> float:
         """Two-sided, uncorrected."""
         if self.value == 0:
             return 1.0
-        if self.spread == 0:  # every template differs by the same: the sign test of that
+        if self.alike:
             return float(min(1.0, 2 * 0.5**self.templates))
         return float(2 * stats.t.sf(abs(self.value) / self.spread, self.templates - 1))
+
+    def interval(self, comparisons: int) -> tuple[float, float]:
+        """At a level that holds for so many comparisons together."""
+        alpha = ALPHA / comparisons
+        if not self.alike:
+            far = float(stats.t.ppf(1 - alpha / 2, self.templates - 1)) * self.spread
+            return max(-1.0, self.value - far), min(1.0, self.value + far)
+        if self.p > alpha:
+            return alike_difference(self.value, self.templates, 1 - alpha)
+        size = abs(self.value)
+        near, far = wilson(size * self.templates, self.templates, 1 - alpha)
+        return (near, far) if self.value > 0 else (-far, -near)
+
+    @property
+    def how(self) -> str:
+        """Where the p-value and the interval come from."""
+        if self.alike:
+            return f"all {UNIT} differ alike: sign test and Wilson's interval over {UNIT}"
+        return f"paired t over {UNIT} with a bootstrapped spread"
 
 
 def compared(
@@ -82,8 +112,7 @@ def compared(
                     value=adjusted[id(difference)],
                     n=difference.n,
                     group=group,
-                    method=f"paired t over {UNIT} with a bootstrapped spread, Holm over "
-                    f"{len(judged)} comparisons",
+                    method=f"{difference.how}, Holm over {len(judged)} comparisons",
                     unit=UNIT,
                     why="a p-value, no interval",
                 )
@@ -123,13 +152,12 @@ def _difference(
 ) -> _Difference:
     change = table["right"].cast(pl.Int8) - table["other"].cast(pl.Int8)
     ratio = Ratio.share(change.to_numpy(), inside)
-    drawn = clusters.draws(ratio)
     broken = table.filter(pl.Series(inside) & (change < 0)).sort("id")["id"]
     return _Difference(
         group=group,
         n=int(inside.sum()),
         value=clusters.value(ratio) or 0.0,
-        spread=float(np.std(drawn[np.isfinite(drawn)])),
+        spread=clusters.spread(ratio),
         templates=clusters.with_cases(ratio),
         broken=broken.head(_MOST_CASES).to_list(),
     )
@@ -148,16 +176,16 @@ def _finding(difference: _Difference, group: Group, comparisons: int) -> Finding
             why=f"no interval: {difference.templates} {UNIT}, fewer than {FEWEST}",
             cases=difference.broken,
         )
-    far = stats.t.ppf(1 - ALPHA / (2 * comparisons), difference.templates - 1) * difference.spread
+    low, high = difference.interval(comparisons)
     return Finding(
         measure="accuracy_difference",
         value=difference.value,
         n=difference.n,
         group=group,
-        low=max(-1.0, difference.value - float(far)),
-        high=min(1.0, difference.value + float(far)),
+        low=low,
+        high=high,
         level=LEVEL,
-        method=f"{how}; {UNIT} drawn jointly; {LEVEL:.0%} holds for all {comparisons} comparisons "
+        method=f"{how}; {difference.how}; {LEVEL:.0%} holds for all {comparisons} comparisons "
         "together (Bonferroni)",
         unit=UNIT,
         cases=difference.broken,

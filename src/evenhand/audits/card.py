@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from evenhand.audits.against import verdicts
 from evenhand.audits.index import Index, figure
-from evenhand.audits.worst import MOST, OPERATING, PROFANITY, Weakness, Worst
+from evenhand.audits.weaknesses import OPERATING, Weakness
+from evenhand.audits.worst import MOST, Worst
 from evenhand.core.records import Finding
 from evenhand.reports import LIMITS, Grid, Section
-from evenhand.reports.numbers import count
+from evenhand.reports.numbers import count, percent
 from evenhand.reports.wording import group_text
 
 
@@ -34,23 +35,28 @@ def worst_section(found: Worst) -> Section:
     )
 
 
-def brief(index: Index, uneven: Sequence[Weakness]) -> Iterator[str]:
+def brief(
+    index: Index, uneven: Sequence[Weakness], swearing: Collection[str] = ()
+) -> Iterator[str]:
     """What the identity measures say, in sentences."""
     flips = [
         f
         for f in index.all("identity_flip_rate")
         if f.group.get("threshold") == OPERATING and "label" not in f.group and f.value is not None
     ]
-    identities = [f for f in flips if f.group.get("templates") != PROFANITY]
+    identities = [f for f in flips if f.group.get("templates") not in swearing]
     if identities:
-        worst = max(identities, key=lambda f: (f.low or 0.0, f.value or 0.0))
+        worst = max(identities, key=lambda f: f.value or 0.0)
         yield (
             f"One identity in place of another changes its answer in up to "
-            f"{100 * (worst.value or 0):.0f} % of otherwise equal pairs of sentences "
+            f"{percent(worst.value or 0)} of otherwise equal pairs of sentences "
             f"({worst.group.get('templates')} templates, {count(worst.n)} pairs)."
         )
     if uneven:
-        yield f"It treats identities unevenly beyond chance in {len(uneven)} comparisons."
+        yield (
+            f"It treats identities unevenly beyond chance in {len(uneven)} of the comparisons "
+            "(corrected together)."
+        )
     elif identities:
         yield "No unevenness between identities beyond chance was found; that does not prove none."
 

@@ -19,6 +19,8 @@ from collections.abc import Callable, Collection, Mapping
 ARTICLE = "a"
 _SLOT = re.compile(r"\{([^{}]*)\}")
 _REGION = re.compile(r"\[\[(.*?)\]\]")
+_STRAY = re.compile(r"[{}]|\[\[|\]\]")
+_MARK = re.compile(r"[{}\[\]]")
 _WORD = re.compile(r"[^\W\d_]+")
 _SHORTEST = 4
 _VOWELS = tuple("aeiouAEIOU")
@@ -44,7 +46,7 @@ def filled(
     an_before: Collection[str] = (),
     a_before: Collection[str] = (),
 ) -> str:
-    """The text with its slots filled, and a capital if it starts with one.
+    """The text with its slots filled, and a capital if it, or its first region, starts with one.
 
     ``an_before`` and ``a_before`` are the words whose first letter misleads about the article.
     """
@@ -56,7 +58,9 @@ def filled(
 
     done = _SLOT.sub(lambda slot: fill.get(slot[1], slot[0]), text)
     done = re.sub(r"\{a\}([\s\[]+)([\w'-]+)", article, done)
-    return done[0].upper() + done[1:] if text.startswith(("{", "[[{")) else done
+    start = 2 if text.startswith("[[{") else 0
+    starts = text.startswith("{", start)
+    return done[:start] + done[start].upper() + done[start + 1 :] if starts else done
 
 
 def plain(text: str) -> str:
@@ -70,9 +74,47 @@ def substituted(text: str, way: Substitution) -> str:
     return _REGION.sub(lambda match: change(match[1]), text)
 
 
+def shown(text: str, way: Substitution | None, mask: Callable[[str], str]) -> str:
+    """The text for people: masked, and a region in which something is masked is left as it is.
+
+    ``mask`` must keep the length of a text.
+
+    >>> shown("an [[odd]] [[fox]]", {"o": "0"}, lambda text: text.replace("fox", "f*x"))
+    'an 0dd f*x'
+    """
+    masked, done, at = mask(plain(text)), [], 0
+    for number, part in enumerate(_REGION.split(text)):
+        piece = masked[at : at + len(part)]
+        at += len(part)
+        # Every second part is a region.
+        if number % 2 and piece == part and way is not None:
+            piece = substituted(f"[[{part}]]", way)
+        done.append(piece)
+    return "".join(done)
+
+
+def stray(text: str) -> str | None:
+    """The first brace or double bracket that belongs to no slot or region.
+
+    >>> stray("{many} are [[odd]]"), stray("{many are odd"), stray("[[odd")
+    (None, '{', '[[')
+    """
+    found = _STRAY.search(plain(_SLOT.sub("", text)))
+    return found[0] if found else None
+
+
+def marked(text: str) -> bool:
+    """Whether a text that fills a slot has a brace or bracket, which would be taken for a mark."""
+    return bool(_MARK.search(text))
+
+
 def _first_replaced(region: str, table: Mapping[str, str]) -> str:
-    keys = "|".join(map(re.escape, sorted(table, key=len, reverse=True)))
-    return re.sub(keys, lambda m: table[m[0].lower()], region, count=1, flags=re.IGNORECASE)
+    keys = sorted(table, key=len, reverse=True)
+    # One group for each key: what was found says by its group which key it is, in any case.
+    pattern = "|".join(f"({re.escape(key)})" for key in keys)
+    return re.sub(
+        pattern, lambda m: table[keys[(m.lastindex or 1) - 1]], region, count=1, flags=re.IGNORECASE
+    )
 
 
 def _in_long_words(change: Callable[[str, int], str]) -> Callable[[str], str]:

@@ -14,6 +14,7 @@ to judge, breaks its gate: what is not known is not passed.
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -87,14 +88,17 @@ def read_gates(path: Path) -> list[Gate]:
     return [gate for gate in gates if gate is not None]
 
 
-def _gate(entry: Mapping[str, Any], where: str, faults: list[Fault]) -> Gate | None:
+def _gate(entry: Any, where: str, faults: list[Fault]) -> Gate | None:
+    if not isinstance(entry, Mapping):
+        faults.append(Fault(where, f"is {entry!r}; expected a table"))
+        return None
     wrong = [f"unknown key {key!r}" for key in sorted(set(entry) - _KEYS)]
     if not isinstance(entry.get("measure"), str):
         wrong.append("measure is missing; expected the name of a measure")
     if not isinstance(entry.get("group", {}), dict):
         wrong.append(f'group is {entry["group"]!r}; expected a table such as {{ suite = "…" }}')
     limits = [entry[key] for key in ("at_least", "at_most") if key in entry]
-    if len(limits) != 1 or not isinstance(limits[0], int | float) or isinstance(limits[0], bool):
+    if len(limits) != 1 or not _is_number(limits[0]):
         wrong.append("expected one number, as at_least or at_most")
     if entry.get("on", "bound") not in _ENDS:
         wrong.append(f"on is {entry['on']!r}; expected {' or '.join(_ENDS)}")
@@ -102,17 +106,17 @@ def _gate(entry: Mapping[str, Any], where: str, faults: list[Fault]) -> Gate | N
     return None if wrong else Gate(**entry)
 
 
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
 def broken(gates: Sequence[Gate], findings: Sequence[Finding]) -> list[str]:
-    """What broke; raises where a gate is about nothing that was measured."""
-    found, faults = [], []
+    """What broke; a gate about nothing that was measured is broken too."""
+    found = []
     for gate in gates:
         same = [f for f in findings if f.measure == gate.measure and dict(f.group) == gate.group]
-        if not same:
-            faults.append(_unknown(gate, findings))
-            continue
         found += [why for finding in same if (why := gate.broken(finding))]
-    if faults:
-        raise BadInput(*faults)
+        found += [] if same else [_unknown(gate, findings)]
     return found
 
 
@@ -120,7 +124,7 @@ def _unknown(gate: Gate, findings: Sequence[Finding]) -> str:
     groups = [dict(f.group) for f in findings if f.measure == gate.measure]
     if not groups:
         measures = ", ".join(sorted({finding.measure for finding in findings}))
-        return f"gate {gate.words}: no such measure in this audit; it has {measures}"
+        return f"{gate.words}: no such measure in this audit; it has {measures}"
     near = sorted(groups, key=lambda group: -len(group.items() & gate.group.items()))[:3]
     listed = "; ".join(str(group) for group in near)
-    return f"gate {gate.words}: no figure has exactly this group; the nearest are {listed}"
+    return f"{gate.words}: no figure has exactly this group; the nearest are {listed}"

@@ -1,6 +1,6 @@
 """What a detector does when one identity term stands for another: every figure of a template set.
 
-The sentences are those of :func:`evenhand.audits.templates.expand`. Figures are AUC, the rates of
+Sentences come from :func:`evenhand.audits.templates.sentences_of`. Figures are AUC, the rates of
 groups and of single terms, equality differences beside what chance gives, and the flip rate, at
 every threshold; intervals resample templates. A constant detector has no differences and never
 flips, so that all of them stand beside AUC.
@@ -48,6 +48,7 @@ def identity_findings(
     *,
     thresholds: Mapping[str, float],
     original_auc: Finding | None,
+    classes_only: bool = False,
     seed: int,
     resamples: int = RESAMPLES,
     group: Group | None = None,
@@ -59,6 +60,7 @@ def identity_findings(
         p: Columns post and p: a score for every sentence, null where the detector failed.
         thresholds: A sentence is flagged from here on; by name.
         original_auc: AUC on posts that people wrote, to stand beside that of the sentences.
+        classes_only: The detector gives classes and no scores: there is no AUC.
         seed: Of resamples and permutations.
         resamples: How many, of templates and of permutations.
         group: Added to every finding.
@@ -72,7 +74,8 @@ def identity_findings(
         name: answered(rows, p, threshold=value).table["flagged"]
         for name, value in thresholds.items()
     }
-    found = [_auc(rows, how), _original(original_auc, own), _unscored(rows, own)]
+    ranked = _no_auc(rows, own) if classes_only else _auc(rows, how)
+    found = [ranked, _original(original_auc, own), _unscored(rows, own)]
     found += _differences(rows, flagged, how)
     for name, value in thresholds.items():
         at = {**own, "threshold": name}
@@ -141,6 +144,11 @@ def _auc(rows: pl.DataFrame, how: _How) -> Finding:
     run = Predicted(codes, codes, rows["template"], score, truth)
     decisions = Decisions((OTHER, HATEFUL), (run,))
     return auc(decisions, unit=UNIT, seed=how.seed, group=how.group, resamples=how.resamples)
+
+
+def _no_auc(rows: pl.DataFrame, group: Group) -> Finding:
+    why = "the detector gives classes only: there is no ranking"
+    return Finding(measure="auc", value=None, n=rows.height, group=group, why=why)
 
 
 def _original(given: Finding | None, group: Group) -> Finding:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from evenhand.audits.index import Index, figure
-from evenhand.audits.worst import OPERATING, PROFANITY
+from evenhand.audits.slurs import starred
+from evenhand.audits.templates import TemplateSet
+from evenhand.audits.weaknesses import OPERATING
 from evenhand.core.records import Finding
 from evenhand.reports import Case, Grid, Section
 from evenhand.reports.numbers import count, number
@@ -24,20 +26,17 @@ _WORDS = (
 
 
 def identity_section(
-    sets: Mapping[str, Sequence[str]],
+    sets: Sequence[TemplateSet],
     thresholds: Sequence[str],
     findings: Sequence[Finding],
     texts: Mapping[str, str] | None = None,
 ) -> Section:
-    """The section; ``sets`` are the groups of each template set.
-
-    ``texts`` of the sentences are given only where the user asked for texts.
-    """
+    """The section; ``texts`` of sentences are given only where the user asked for texts."""
     index = Index(findings)
-    grids = [_overview(list(sets), thresholds, index)]
-    grids += [_groups(name, groups, index) for name, groups in sets.items()]
+    names = [chosen.name for chosen in sets]
+    grids = [_overview(names, thresholds, index), *(_groups(chosen, index) for chosen in sets)]
     return Section(
-        "Identities", _WORDS, findings, cases=_flipped(list(sets), index, texts or {}), grids=grids
+        "Identities", _WORDS, findings, cases=_flipped(names, index, texts or {}), grids=grids
     )
 
 
@@ -47,7 +46,7 @@ def _flipped(sets: Sequence[str], index: Index, texts: Mapping[str, str]) -> lis
     for name in sets:
         flips = index.get("identity_flip_rate", templates=name, threshold=OPERATING)
         ids = list(flips.cases)[: 2 * _MOST_PAIRS] if flips else []
-        found += [Case(id_, texts.get(id_)) for id_ in ids]
+        found += [Case(id_, starred(texts[id_]) if id_ in texts else None) for id_ in ids]
     return found
 
 
@@ -87,16 +86,16 @@ def _overview(sets: Sequence[str], thresholds: Sequence[str], index: Index) -> G
     )
 
 
-def _groups(name: str, groups: Sequence[str], index: Index) -> Grid:
+def _groups(chosen: TemplateSet, index: Index) -> Grid:
     rows = []
-    for group in groups:
-        where = {"templates": name, "threshold": OPERATING, "group": group}
+    for group in chosen.groups:
+        where = {"templates": chosen.name, "threshold": OPERATING, "group": group}
         fpr, fnr = (index.get(rate, **where) for rate in ("fpr", "fnr"))
         n = (fpr.n if fpr else 0) + (fnr.n if fnr else 0)
         rows.append([group, count(n), figure(fpr), figure(fnr)])
-    title = "swear words" if name == PROFANITY else f"{name} templates"
+    title = chosen.title or f"{chosen.name} templates"
     return Grid(
-        f"identity_{name}",
+        f"identity_{chosen.name}",
         f"{title[0].upper()}{title[1:]}: rates at the operating threshold",
         ("group", "sentences", "false-positive rate", "false-negative rate"),
         rows,

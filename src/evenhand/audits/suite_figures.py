@@ -29,6 +29,7 @@ ORIGINAL, NO_EMOJI = "orig", "no_emoji_perturb"
 AS_PRINTED, WITHOUT_APPEND, MATCHED = "as printed", "without append", "template-matched"
 CONSTANTS = {"always-positive": True, "always-negative": False}
 UNIT = "templates"
+RATIOS = ("demographic_parity_ratio", "equalized_odds_ratio")
 _MOST_CASES = 20
 _BOTH = ("set", "functionality", "section")
 
@@ -205,17 +206,25 @@ def _identities(figures: _Figures, seed: int, resamples: int) -> list[Finding]:
     table = figures.answers.table
     if table["identity"].drop_nulls().n_unique() < 2:
         return []
-    return group_rates(
-        table["hateful"].to_numpy(),
-        table["flagged"].to_numpy(),
-        table["identity"].to_list(),
-        clusters=table["template"].to_list(),
-        frames=table["frame"].to_list(),
-        unit=UNIT,
-        seed=seed,
-        group=figures.group,
-        resamples=resamples,
-    )
+
+    def rates(flagged: Mask, group: Group, resamples: int) -> list[Finding]:
+        return group_rates(
+            table["hateful"].to_numpy(),
+            flagged,
+            table["identity"].to_list(),
+            clusters=table["template"].to_list(),
+            frames=table["frame"].to_list(),
+            unit=UNIT,
+            seed=seed,
+            group={**figures.group, **group},
+            resamples=resamples,
+        )
+
+    found = rates(table["flagged"].to_numpy(), {}, resamples)
+    for name, says in CONSTANTS.items():
+        constant = rates(np.full(table.height, says), {"baseline": name}, 0)
+        found += [finding for finding in constant if finding.measure in RATIOS]
+    return found
 
 
 def _unscored(answers: Answers, group: Group) -> Finding:

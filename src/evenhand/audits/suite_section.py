@@ -8,7 +8,6 @@ import polars as pl
 
 from evenhand.audits.answers import Answers
 from evenhand.audits.index import Index, figure
-from evenhand.audits.slurs import starred
 from evenhand.audits.suite_figures import (
     AS_PRINTED,
     CONSTANTS,
@@ -21,7 +20,7 @@ from evenhand.audits.validated import validation_words
 from evenhand.core.records import Finding
 from evenhand.data.labels import HATEFUL, OTHER
 from evenhand.reports import Case, Figure, Grid, Section, bars
-from evenhand.reports.numbers import NOTHING, count, number
+from evenhand.reports.numbers import count, number, percent
 
 _MOST_CASES = 12
 _MOST_TEMPLATES = 15
@@ -85,12 +84,12 @@ def sentence(suite: str, index: Index, base: Mapping[str, str]) -> str:
         return f"{suite}: no figure."
     words = f"{suite}: {_percent(found)} of {count(found.n)} cases are answered rightly"
     constant = best_constant(index, **base)
-    words += f", where always the same answer gets {100 * constant:.0f} %" if constant else ""
+    words += f", where always the same answer gets {percent(constant)}" if constant else ""
     missed, alarms = (index.get("accuracy", **base, label=label) for label in (HATEFUL, OTHER))
     if missed and missed.value is not None and alarms and alarms.value is not None:
         words += (
-            f". It misses {100 * (1 - missed.value):.0f} % of the hateful cases and flags "
-            f"{100 * (1 - alarms.value):.0f} % of the harmless ones"
+            f". It misses {percent(1 - missed.value)} of the hateful cases and flags "
+            f"{percent(1 - alarms.value)} of the harmless ones"
         )
     return f"{words}."
 
@@ -207,8 +206,7 @@ def _ratio_grid(name: str, index: Index, base: Mapping[str, str]) -> Grid:
             words,
             figure(index.get(measure, **base)),
             figure(index.get(f"{measure}_shuffled", **base)),
-            "1.000",
-            NOTHING,
+            *(figure(index.get(measure, **base, baseline=constant)) for constant in CONSTANTS),
         ]
         for measure, words in _RATIOS.items()
     ]
@@ -256,6 +254,6 @@ def _cases(answers: Answers, with_text: bool) -> list[Case]:
         "turn", "sure", "id", descending=[False, True, False]
     )
     return [
-        Case(id_, starred(text) if with_text else None)
-        for id_, text in shown.head(_MOST_CASES).select("id", "text").rows()
+        Case(id_, text if with_text else None)
+        for id_, text in shown.head(_MOST_CASES).select("id", "shown").rows()
     ]

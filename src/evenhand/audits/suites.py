@@ -10,14 +10,17 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
 
 import polars as pl
 
-from evenhand.audits.expansion import TAGS, expand
-from evenhand.audits.suite_files import Functionality, Place, Slur, read_slurs, read_source
+from evenhand.audits.expansion import TAGS, cases_of
+from evenhand.audits.slurs import our_slurs, starred
+from evenhand.audits.suite_files import Place, read_source
+from evenhand.audits.suite_records import Functionality
 from evenhand.core import registry
 from evenhand.core.errors import BadInput, BrokenComponent, UnknownComponent
 from evenhand.data.corpus import Corpus, Statement
@@ -52,19 +55,31 @@ class Suite:
     about: Mapping[str, str]
     """Functionality → what it tests, in a sentence; empty for one whose name says it all."""
 
+    shown: Mapping[str, str] = field(default_factory=dict)
+    """Case → its text fit for people; of a case that is not in it, the words of our list are
+    starred."""
+
     def cases(self) -> pl.DataFrame:
-        """One row per case: id, text, tags, and whether it is hateful."""
+        """One row per case: id, text, tags, whether it is hateful, and its text fit for people."""
+        return self._cases
+
+    @cached_property
+    def _cases(self) -> pl.DataFrame:
         gold = self.corpus.gold
         assert gold is not None
         right = gold.select(id="post", hateful=pl.col("label").is_in(list(self.corpus.hateful)))
         posts = self.corpus.posts.select("id", "text", "tags").unnest("tags")
-        return posts.join(right, on="id", maintain_order="left").select(
-            "id", "text", *TAGS, "hateful"
+        rows = posts.select("id", "text").iter_rows()
+        shown = [self.shown.get(case) or starred(text) for case, text in rows]
+        return (
+            posts.with_columns(shown=pl.Series(shown, dtype=pl.String))
+            .join(right, on="id", maintain_order="left")
+            .select("id", "text", *TAGS, "hateful", "shown")
         )
 
     def sha256(self) -> str:
-        """A digest of every case, whatever their order."""
-        rows = self.cases().sort("id").rows()
+        """A digest of every case, whatever their order, and however it is shown."""
+        rows = self.cases().drop("shown").sort("id").rows()
         return hashlib.sha256(repr(rows).encode()).hexdigest()
 
 
@@ -89,10 +104,12 @@ def find_suite(name: str) -> Suite:
 def read_suite(place: Place | Path) -> Suite:
     """A suite from its files."""
     source = read_source(place, our_slurs())
+    corpus, shown = cases_of(source)
     return Suite(
         name=source.name,
         title=source.title,
-        corpus=expand(source),
+        corpus=corpus,
+        shown=shown,
         statement=source.statement,
         about={found.name: _about(found) for found in source.functionalities},
     )
@@ -102,23 +119,9 @@ def _about(functionality: Functionality) -> str:
     return f"{functionality.title}: {functionality.about}"
 
 
-def our_slurs() -> list[Slur]:
-    """The one list of slurs that suites use."""
-    return read_slurs(_home().joinpath("slurs.toml"))[0]
-
-
-def masked_words() -> list[str]:
-    """Every word that is masked where people read a case."""
-    slurs, others = read_slurs(_home().joinpath("slurs.toml"))
-    return [*(word for slur in slurs for word in (slur.one, slur.many)), *others]
-
-
-def _home() -> Place:
-    return files("evenhand.audits").joinpath("sources")
-
-
 def _ours(name: str) -> Callable[[], Suite]:
-    return lambda: read_suite(_home().joinpath("suites", name))
+    home = files("evenhand.audits").joinpath("sources", "suites")
+    return lambda: read_suite(home.joinpath(name))
 
 
 def _published(name: str, retag: Callable[[pl.DataFrame], pl.DataFrame]) -> Callable[[], Suite]:

@@ -9,14 +9,13 @@ The posts are tagged with ``template``, ``word``, ``frame`` (template and word: 
 its term), ``term``, ``group`` and ``pair`` (the row of the term). A set that cannot keep its
 promises is refused with every fault.
 
->>> gender = expand(read_set("gender"))
->>> gender.posts.filter(pl.col("id") == "gender:what-a/ugly/woman")["text"].item()
-'What an ugly woman!'
+>>> gender = sentences_of(read_set("gender"))
+>>> gender.posts.filter(pl.col("id") == "gender:what-a/2")["text"].item()
+'What a disgusting woman!'
 """
 
 from __future__ import annotations
 
-import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,6 +27,8 @@ from typing import Any
 import polars as pl
 
 from evenhand.audits.filling import filled, slots
+from evenhand.audits.shapes import misfit, read_text, toml
+from evenhand.audits.slurs import starred
 from evenhand.core.errors import BadInput, Faults, UnknownComponent
 from evenhand.core.tables import posts_table
 from evenhand.data.corpus import Corpus
@@ -35,6 +36,8 @@ from evenhand.data.user_file import single_labels
 
 ABUSIVE, NEUTRAL = "abusive", "neutral"
 LABELS = (ABUSIVE, NEUTRAL)
+IDENTITY, PROFANITY = "identity", "profanity"
+KINDS = (IDENTITY, PROFANITY)
 _ENDING = ".toml"
 _NEEDED = ("name", "words", "templates", "pairs")
 _SHAPES: dict[str, tuple[str, Any]] = {
@@ -44,6 +47,7 @@ _SHAPES: dict[str, tuple[str, Any]] = {
     "pairs": ("a list of tables: forms of a term by group", [{"": {"": ""}}]),
     "an_before": ("a list of words", [""]),
     "a_before": ("a list of words", [""]),
+    "kind": ("a text", ""),
     "title": ("a text", ""),
     "about": ("a text", ""),
 }
@@ -68,6 +72,8 @@ class TemplateSet:
     """Words with "an" although they start with a consonant letter."""
     a_before: Sequence[str] = ()
     """Words with "a" although they start with a vowel letter."""
+    kind: str = IDENTITY
+    """What the terms are: names of people, or ordinary and swear words in their place."""
     title: str = ""
     """The set in a few words, for people."""
     about: str = ""
@@ -75,6 +81,8 @@ class TemplateSet:
 
     def __post_init__(self) -> None:
         faults = Faults(f"template set {self.name!r}")
+        if self.kind not in KINDS:
+            faults.add(f"kind is {self.kind!r}; expected {' or '.join(map(repr, KINDS))}")
         for what in (*self._word_faults(), *self._term_faults(), *self._template_faults()):
             faults.add(what)
         faults.raise_if_any()
@@ -150,59 +158,47 @@ def read_set(name: str | Path) -> TemplateSet:
     A file has the keys of :class:`TemplateSet`.
     """
     if str(name).endswith(_ENDING):
-        return parse_set(_own_text(Path(name)), str(name))
+        return parse_set(read_text(Path(name), str(name)), str(name))
     if name not in set_names():
         raise UnknownComponent(
             f"no template set {str(name)!r}; known: {', '.join(set_names())}, or a file that ends "
             "in .toml"
         )
     file = _home().joinpath(f"{name}{_ENDING}")
-    return parse_set(file.read_text(encoding="utf-8"), file.name)
-
-
-def _own_text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"{path}: cannot be read: {error}; expected a UTF-8 text file") from error
+    return parse_set(read_text(file, file.name), file.name)
 
 
 def parse_set(text: str, where: str) -> TemplateSet:
     """A set from the text of a TOML file."""
-    try:
-        document: dict[str, Any] = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise BadInput(f"{where}: not TOML: {error}") from error
+    document = toml(text, where)
     wrong = [f"{where}: {key} is missing" for key in _NEEDED if key not in document]
     for key, value in document.items():
         if key not in _SHAPES:
             wrong.append(f"{where}: unknown key {key!r}; the keys are {', '.join(_SHAPES)}")
-        elif not _fits(value, _SHAPES[key][1]):
-            wrong.append(f"{where}: {key} is of the wrong kind; expected {_SHAPES[key][0]}")
+        elif found := misfit(value, _SHAPES[key][1], key):
+            wrong.append(f"{where}: {found}; expected {_SHAPES[key][0]}")
     if wrong:
         raise BadInput(*wrong)
     return TemplateSet(**document)
 
 
-def _fits(value: object, shape: Any) -> bool:
-    """Whether a value is a text where the shape is one, a list or table where it is one of those.
+def sentences_of(chosen: TemplateSet) -> Corpus:
+    """Every sentence of the set as a post with gold: abusive or neutral.
 
-    >>> _fits({"a": ["x", "y"]}, {"": [""]}), _fits({"a": "x"}, {"": [""]}), _fits("", "")
-    (True, False, False)
+    Posts are numbered within their template, in the order of the set's words and rows of terms.
     """
-    if isinstance(shape, dict) and isinstance(value, dict):
-        return all(key and _fits(part, shape[""]) for key, part in value.items())
-    if isinstance(shape, list) and isinstance(value, list):
-        return all(_fits(part, shape[0]) for part in value)
-    return isinstance(shape, str) and isinstance(value, str) and value.strip() != ""
-
-
-def expand(chosen: TemplateSet) -> Corpus:
-    """Every sentence of the set as a post with gold: abusive or neutral."""
-    rows = pl.DataFrame([_row(chosen, *sentence) for sentence in _sentences(chosen)])
+    rows = pl.DataFrame(
+        [
+            _row(chosen, number, *sentence)
+            for template in chosen.templates
+            for number, sentence in enumerate(_sentences(chosen, template), start=1)
+        ]
+    )
     twice = rows.filter(pl.col("text").is_duplicated()).sort("text", "id")
     if twice.height:
-        listed = "; ".join(f"{i}: {text}" for i, text in twice.select("id", "text").head(6).rows())
+        listed = "; ".join(
+            f"{i}: {starred(text)}" for i, text in twice.select("id", "text").head(6).rows()
+        )
         raise BadInput(
             f"template set {chosen.name!r}: {twice.height} posts share their text with another "
             f"({listed}); expected every text once. Take out a template, word or term"
@@ -221,19 +217,19 @@ def expand(chosen: TemplateSet) -> Corpus:
 _Sentence = tuple[str, str, str, Mapping[str, Term], str]
 
 
-def _sentences(chosen: TemplateSet) -> Iterator[_Sentence]:
-    """Template, label, word, pair and group of every sentence."""
-    for template, text in chosen.templates.items():
-        kind = next(slot for slot in slots(text) if slot in chosen.words)
-        for label in LABELS:
-            for word in chosen.words[kind][label]:
-                for pair in chosen.pairs:
-                    for group in chosen.groups:
-                        yield template, label, word, pair, group
+def _sentences(chosen: TemplateSet, template: str) -> Iterator[_Sentence]:
+    """Template, label, word, pair and group of every sentence of a template."""
+    kind = next(slot for slot in slots(chosen.templates[template]) if slot in chosen.words)
+    for label in LABELS:
+        for word in chosen.words[kind][label]:
+            for pair in chosen.pairs:
+                for group in chosen.groups:
+                    yield template, label, word, pair, group
 
 
 def _row(
     chosen: TemplateSet,
+    number: int,
     template: str,
     label: str,
     word: str,
@@ -244,7 +240,7 @@ def _row(
     fill = {**dict.fromkeys(chosen.words, word), **pair[group]}
     term = _name(pair[group])
     return {
-        "id": f"{chosen.name}:{template}/{word}/{term}",
+        "id": f"{chosen.name}:{template}/{number}",
         "text": filled(text, fill, an_before=chosen.an_before, a_before=chosen.a_before),
         "label": label,
         "template": template,

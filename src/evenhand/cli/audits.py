@@ -12,11 +12,11 @@ from evenhand.cli import options as o
 from evenhand.cli.output import finish, progress, start
 
 if TYPE_CHECKING:
+    from evenhand.data.corpus import Corpus
     from evenhand.data.user_file import FileOptions
-    from evenhand.models.protocol import Detector
     from evenhand.models.remote import RemoteOptions
-    from evenhand.models.scoring import KnowsPosts
-    from evenhand.studies.audit_corpora import Site
+    from evenhand.studies.audit_site import Site
+    from evenhand.studies.suites import Judged
 
 suite_app = typer.Typer(help="Functional suites: list, build, run.", no_args_is_help=True)
 
@@ -58,6 +58,10 @@ Templates = Annotated[
         help="Which identity templates: names or TOML files; none for none (default: all).",
     ),
 ]
+Judgements = Annotated[
+    str | None,
+    typer.Option("--judgements", metavar="FOLDER", help="People's answers about the cases."),
+]
 NoCache = Annotated[
     bool, typer.Option("--no-cache", help="Ask such a detector again about texts it has scored.")
 ]
@@ -75,20 +79,16 @@ def list_(as_json: o.Json = False, out: o.Out = None) -> None:
 @suite_app.command("build")
 def build(
     suite: SuiteName,
-    judgements: Annotated[
-        str | None,
-        typer.Option("--judgements", metavar="FOLDER", help="People's answers about the cases."),
-    ] = None,
+    judgements: Judgements = None,
     as_json: o.Json = False,
     out: o.Out = None,
     seed: o.Seed = 0,
 ) -> None:
     """Make the cases of a suite from its templates; with --out, write them as a corpus."""
-    from evenhand.data.find import find
     from evenhand.studies.suites import build_suite
 
     run = start(seed)
-    parts = build_suite(run, suite, find(judgements) if judgements else None)
+    parts = build_suite(run, suite, _votes(judgements))
     finish(run, as_json=as_json, out=out, parts=parts)
 
 
@@ -100,6 +100,7 @@ def run_(
     ],
     threshold: Threshold = 0.5,
     attribute: Attribute = None,
+    judgements: Judgements = None,
     rate: Rate = None,
     timeout: Timeout = None,
     no_cache: NoCache = False,
@@ -109,16 +110,16 @@ def run_(
     seed: o.Seed = 0,
 ) -> None:
     """A detector on one suite: accuracy by functionality, set and identity."""
+    from evenhand.models.addresses import without_key
     from evenhand.studies.suites import run_suite
 
     run = start(seed)
-    with progress(f"Asking {detector}") as step:
+    with progress(f"Asking {without_key(detector)}") as step:
         parts = run_suite(
             run,
             suite,
-            _detector(detector, attribute, _remote(rate, timeout, no_cache)),
-            threshold=threshold,
-            attribute=attribute,
+            _judged(detector, attribute, threshold, _remote(rate, timeout, no_cache)),
+            votes=_votes(judgements),
             with_text=with_text,
             step=step,
         )
@@ -183,6 +184,15 @@ def audit(
     ] = None,
     threshold: Threshold = 0.5,
     attribute: Attribute = None,
+    against_threshold: Annotated[
+        float | None,
+        typer.Option("--against-threshold", help="Of the other detector (default: the same)."),
+    ] = None,
+    against_attribute: Annotated[
+        str | None,
+        typer.Option("--against-attribute", help="Of the other detector (default: its first)."),
+    ] = None,
+    judgements: Judgements = None,
     rate: Rate = None,
     timeout: Timeout = None,
     no_cache: NoCache = False,
@@ -196,33 +206,28 @@ def audit(
     """The report card of a detector: suites, identities, thresholds, what is worst."""
     from evenhand.audits.gates import read_gates
     from evenhand.core.errors import GateFailed
+    from evenhand.models.addresses import without_key
     from evenhand.studies.audit import SUITES, TEMPLATES, Wanted, can_be_asked_much
     from evenhand.studies.audit import audit as audit_detector
 
     run = start(seed)
     gates = read_gates(gate) if gate else []
     remote = _remote(rate, timeout, no_cache)
-    found = _detector(detector, attribute, remote)
-    other = _detector(against, attribute, remote) if against else None
-    plenty = 1000 if can_be_asked_much(found) else 0
+    judged = _judged(detector, attribute, threshold, remote)
+    cut = threshold if against_threshold is None else against_threshold
+    other = _judged(against, against_attribute, cut, remote) if against else None
+    plenty = 1000 if can_be_asked_much(judged.detector) else 0
     wanted = Wanted(
         suites=tuple(suites or SUITES),
         templates=TEMPLATES if templates is None else _names(templates),
-        threshold=threshold,
-        attribute=attribute,
         site=_site(data, how, base_rate, flag_rate),
         transfer=plenty if transfer is None else transfer,
+        votes=_votes(judgements),
         gates=gates,
         with_text=with_text,
     )
-    with progress(f"Auditing {detector}") as step:
-        card = audit_detector(
-            run,
-            found,
-            wanted,
-            against=other,
-            step=step,
-        )
+    with progress(f"Auditing {without_key(detector)}") as step:
+        card = audit_detector(run, judged, wanted, against=other, step=step)
     finish(run, as_json=as_json, out=out, parts=card.parts)
     if card.broken:
         raise GateFailed(
@@ -241,10 +246,17 @@ def _remote(rate: float | None, timeout: float | None, no_cache: bool) -> Remote
     return options if timeout is None else replace(options, timeout_seconds=timeout)
 
 
-def _detector(name: str, attribute: str | None, remote: RemoteOptions) -> Detector | KnowsPosts:
+def _judged(name: str, attribute: str | None, threshold: float, remote: RemoteOptions) -> Judged:
     from evenhand.models.find import detector
+    from evenhand.studies.suites import Judged
 
-    return detector(name, attribute=attribute, remote=remote)
+    return Judged(detector(name, attribute=attribute, remote=remote), threshold, attribute)
+
+
+def _votes(folder: str | None) -> Corpus | None:
+    from evenhand.data.find import find
+
+    return find(folder) if folder else None
 
 
 def _site(
@@ -252,7 +264,7 @@ def _site(
 ) -> Site | None:
     from evenhand.core.errors import BadInput
     from evenhand.data.find import find
-    from evenhand.studies.audit_corpora import Site
+    from evenhand.studies.audit_site import Site
 
     if data is None:
         if base_rate is not None or flag_rate is not None:

@@ -34,7 +34,7 @@ def compare(
 ) -> None:
     """Detectors and the crowd against people: precision, recall, F1, average precision, AUC."""
     from evenhand.data.find import find
-    from evenhand.models._address import without_key
+    from evenhand.models.addresses import without_key
     from evenhand.models.find import detector
     from evenhand.studies.compare import compare as compare_detectors
 

@@ -24,7 +24,7 @@ Step = Callable[[str, float, float | None], None]
 def start(seed: int = 0) -> Run:
     """A run of the command that was typed; a key in a URL is left out."""
     from evenhand.core.provenance import Run
-    from evenhand.models._address import without_key
+    from evenhand.models.addresses import without_key
 
     return Run(command=["evenhand", *map(without_key, sys.argv[1:])], seed=seed)
 

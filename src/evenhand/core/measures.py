@@ -190,6 +190,7 @@ MEASURES: dict[str, str] = {
     " forms: `as printed` (with *append*, whose label changes), `without append`, and"
     " `template-matched` (the same templates and identities on both sides).",
     "unscored": "Cases the detector failed on; each counts as answered wrongly.",
+    "seen_cases": "Cases that are copies of posts the detector was trained on.",
     "unrealistic": "Cases that at least one person called unrealistic.",
     "accuracy_difference": "Accuracy minus that of another detector on the same cases, paired;"
     " intervals hold for all comparisons together.",

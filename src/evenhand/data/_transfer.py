@@ -4,8 +4,9 @@ Beside ``FILE.part`` stands ``FILE.part.json``: the URL, the server's name for t
 strong ETag, else Last-Modified) and the full length. With it a later connection asks for the rest
 (``Range`` with ``If-Range``) and checks that the rest is what came. When the version has changed,
 the server ignores ranges, or it never named the version, the download starts again. Cut
-connections, 408, 429 and 5xx are tried again after a growing pause, or the one the server asks for;
-only failures without a new byte count towards giving up.
+connections, 408, 429 and 5xx are tried again after a growing pause, or the one the server asks for
+(:mod:`evenhand.core.waiting`); a range that does not fit is asked for again at once. A failure
+after new bytes starts the count of failures again.
 """
 
 from __future__ import annotations
@@ -18,9 +19,7 @@ import ssl
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from email.message import Message
-from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import IO
 from urllib import request
@@ -29,11 +28,10 @@ from urllib.parse import urlsplit
 
 from evenhand.core.errors import EvenhandError
 from evenhand.core.provenance import VERSION
+from evenhand.core.waiting import LONGEST_WAIT_SECONDS, retry_after
 
 ATTEMPTS = 4
-"""How often a download may fail without a new byte before it is given up."""
-LONGEST_WAIT_SECONDS = 120.0
-"""A server that asks for a longer pause is reported instead of waited for."""
+"""So many failures in a row end a download; one after new bytes is the first of a new row."""
 _CHUNK = 1 << 16
 _CONTENT_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+|\*)")
 
@@ -237,17 +235,6 @@ def _refusal(part: Part, error: HTTPError) -> Exception:
         return _Interrupted(what if wait is None else f"{what}, try again in {wait:.0f} s", wait)
     why = "the file is not there" if error.code in (404, 410) else "it does not hand the file out"
     return EvenhandError(f"{part.url}: {what}: {why}. Use a mirror, or get the file by hand")
-
-
-def retry_after(headers: Message) -> float | None:
-    """The pause a server asks for, in seconds or as a date."""
-    value = str(headers.get("Retry-After", "")).strip()
-    if value.isdecimal():
-        return float(value)
-    with suppress(ValueError, TypeError):
-        until = parsedate_to_datetime(value).astimezone(UTC)
-        return max(0.0, (until - datetime.now(UTC)).total_seconds())
-    return None
 
 
 def _validator(headers: Message) -> str | None:

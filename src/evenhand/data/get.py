@@ -1,9 +1,10 @@
 """Published files of a corpus, downloaded once and proved by checksum: ``data get``.
 
 :func:`fetch` writes each :class:`~evenhand.data.corpus.Download` of a reader below the data folder,
-as served. Bytes arrive in ``FILE.part`` (:mod:`evenhand.data._transfer`, which alone
-uses the network); the part takes its final name in one step, when length and checksum
-agree, and not before. A download that was cut off is continued by the next run.
+as served. Bytes arrive in ``FILE.part`` (:mod:`evenhand.data._transfer`, the only part of
+``evenhand.data`` that uses the network); the part takes its final name in one step, when length and
+checksum agree, and not before. A download that was cut off is continued by the next run if the
+server names the version of the file, and else begun again.
 
 A checksum the reader declares must be met. Where it declares none, the first download's is recorded
 in ``SHA256SUMS`` beside the files (``sha256sum --check`` reads it) and must be met from then on.

@@ -3,7 +3,8 @@
 The key comes from ``key=…`` in the URL's query, or from EVENHAND_API_KEY. It is no part of ``url``,
 which is what provenance, reports, errors and the cache's file name are made from, and
 :meth:`Address.hide` takes it out of whatever a server says. Other settings in the query
-(``language=en``, ``model=…``) are part of the URL: they change the scores.
+(``language=en``, ``model=…``) are part of the URL: they change the scores. What was typed is shown
+by :func:`~evenhand.models.addresses.without_key` only.
 """
 
 from __future__ import annotations
@@ -16,10 +17,9 @@ from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, quote, quote_plus, urlencode, urlsplit
 
 from evenhand.core.errors import BadInput
+from evenhand.models.addresses import without_key
 
 KEY = "EVENHAND_API_KEY"
-_KEY_IN_QUERY = re.compile(r"([?&]key=)[^&#\s]*", re.IGNORECASE)
-_LOGIN = re.compile(r"(//)[^/@\s]*@")
 
 
 @dataclass(frozen=True)
@@ -58,15 +58,6 @@ class Address:
         return message
 
 
-def without_key(text: str) -> str:
-    """What a user typed, fit to be shown.
-
-    >>> without_key("perspective:https://me:secret@a.org?key=secret&language=en")
-    'perspective:https://…@a.org?key=…&language=en'
-    """
-    return _LOGIN.sub(r"\1…@", _KEY_IN_QUERY.sub(r"\1…", text))
-
-
 def address(typed: str, settings: Sequence[str], name: str) -> Address:
     """Read a URL; ``settings`` are the names its query may hold besides ``key``."""
     shown = without_key(typed)
@@ -74,6 +65,7 @@ def address(typed: str, settings: Sequence[str], name: str) -> Address:
     try:
         parts = urlsplit(typed)
         host, port = parts.hostname, parts.port
+        (host or "").encode("idna")  # an empty or endless label cannot be looked up
     except ValueError:
         raise BadInput(expected) from None
     plain = re.fullmatch(r"[!-~]+", typed) is not None and not parts.fragment
@@ -96,14 +88,18 @@ def _usual(scheme: str) -> int:
 
 def _query(query: str, settings: Sequence[str], name: str, shown: str) -> dict[str, str]:
     pairs = parse_qsl(query, keep_blank_values=True)
-    unknown = sorted({setting for setting, _ in pairs} - {"key", *settings})
-    if unknown:
+    # A name without a value may be a piece of a key that has an & in it.
+    named = {name if value else "…" for name, value in pairs if name not in ("key", *settings)}
+    if unknown := sorted(named):
         known = " and ".join(["key", *settings])
         raise BadInput(
             f"{name}: no setting {', '.join(unknown)} in {shown!r}; behind the ? may stand {known}"
         )
     if len(dict(pairs)) < len(pairs):
         raise BadInput(f"{name}: a setting stands twice in {shown!r}")
+    # The value stands in reports: it must not have swallowed a key.
+    if any(known != "key" and re.search("[;&=]", value) for known, value in pairs):
+        raise BadInput(f"{name}: a value in {shown!r} has ; & or = in it; put & between settings")
     return {setting: value for setting, value in pairs if value}
 
 

@@ -1,10 +1,11 @@
 """Requests to one server: connections that stay open, a rate limit, and patience.
 
-Time-outs, broken connections, 408, 429 and 5xx are tried again after a growing pause with some
-jitter, or the pause the server asks for, which then holds for all threads. Any other reply is
-handed to the caller. A server that refuses connections or does not exist is given up at once if it
-has never answered. Redirects are not followed, so that the key goes to nobody else. Proxies are
-taken from the environment, but never for this machine.
+Time-outs, broken connections, 408, 429 and 5xx are tried again after a growing pause, or the pause
+the server asks for, with some jitter on top; until it is over no thread sends anything. Any other
+reply is handed to the caller. A server that refuses connections or does not exist is given up at
+once if it has never answered. A request that was sent and is given up may be to blame itself, until
+several in a row are given up. Redirects are not followed, so that the key goes to nobody else.
+Proxies are taken from the environment, but never for this machine.
 """
 
 from __future__ import annotations
@@ -23,16 +24,20 @@ from typing import Self
 from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
+from evenhand.core.errors import BadInput
 from evenhand.core.provenance import VERSION
 from evenhand.core.streams import stream
-from evenhand.data._transfer import LONGEST_WAIT_SECONDS, retry_after
+from evenhand.core.waiting import LONGEST_WAIT_SECONDS, retry_after
 from evenhand.models._address import Address
 
 _FIRST_PAUSE_SECONDS = 0.5
 _FIRST_PAUSE_AT_QUOTA_SECONDS = 4.0  # doubled thrice: quotas are counted by the minute
 _JITTER = 0.25
 _LARGEST_REPLY = 1 << 24
-_GATEWAY = (502, 503, 504)
+_ABOUT_SERVER = (429, 502, 503)
+"""Statuses that are tried again and never the fault of one request."""
+_NOW_SECONDS = 1e-9
+"""A wait that is shorter is the clock's rounding."""
 
 
 class Unanswered(Exception):
@@ -42,6 +47,10 @@ class Unanswered(Exception):
         super().__init__(what)
         self.one = one
         """Whether the request may be to blame: the server answers others."""
+
+
+class _Unconnected(Exception):
+    """There is no connection, so that nothing was sent; the cause says why."""
 
 
 class Stopped(Exception):
@@ -107,55 +116,61 @@ class Line:
         while True:
             attempt += 1
             self._turn()
-            wait, pause, status = None, _FIRST_PAUSE_SECONDS, 0
+            wait, pause, one = None, _FIRST_PAUSE_SECONDS, True
             try:
                 reply = self._once(path, headers, body)
-            except ssl.SSLCertVerificationError as error:
-                raise Unanswered(f"the server cannot be trusted: {error.verify_message}") from None
-            except (OSError, http.client.HTTPException) as error:
-                what = f"no answer: {error or type(error).__name__}"
-                if isinstance(error, TimeoutError):
-                    what = f"no answer within {self._patience.timeout_seconds:g} s"
+            except _Unconnected as error:
+                what, one = self._no_answer(error.__cause__), False
                 if not self._reached and isinstance(
-                    error, ConnectionRefusedError | socket.gaierror
+                    error.__cause__, ConnectionRefusedError | socket.gaierror
                 ):
                     raise Unanswered(what) from None
+            except (OSError, http.client.HTTPException) as error:
+                what = self._no_answer(error)
             else:
                 self._reached = True
-                status = reply.status
-                if status not in (408, 429) and status < 500:
+                if reply.status not in (408, 429) and reply.status < 500:
                     self._given_up = 0
                     return reply
-                what = f"the server answered {status} {reply.reason}"
+                what = f"the server answered {reply.status} {reply.reason}"
                 wait = retry_after(reply.headers)
-                if status == 429:
+                one = reply.status not in _ABOUT_SERVER
+                if reply.status == 429:
                     pause = _FIRST_PAUSE_AT_QUOTA_SECONDS
-            if attempt >= self._patience.attempts or (wait or 0) > LONGEST_WAIT_SECONDS:
-                raise self._give_up(what, wait, attempt, status)
-            if wait is None:
-                wait = pause * 2 ** (attempt - 1)
-            self._hold(wait * (1 + _JITTER * self._jitter.random()))
+            too_long = (wait or 0) > LONGEST_WAIT_SECONDS
+            last = attempt >= self._patience.attempts
+            if not too_long and (wait is not None or not last):
+                asked = pause * 2 ** (attempt - 1) if wait is None else wait
+                self._hold(asked * (1 + _JITTER * self._jitter.random()))
+            if too_long or last:
+                if wait is not None:
+                    what += f" and asks for a pause of {wait:.0f} s"
+                raise self._give_up(what, attempt, one and not too_long)
 
-    def _give_up(self, what: str, wait: float | None, attempt: int, status: int) -> Unanswered:
-        if wait is not None:
-            what += f" and asks for a pause of {wait:.0f} s"
-        self._given_up += 1
-        one = status >= 500 and status not in _GATEWAY and self._given_up < self._patience.in_a_row
+    def _no_answer(self, error: BaseException | None) -> str:
+        if isinstance(error, TimeoutError):
+            return f"no answer within {self._patience.timeout_seconds:g} s"
+        return f"no answer: {str(error) or type(error).__name__}"
+
+    def _give_up(self, what: str, attempt: int, one: bool) -> Unanswered:
+        with self._lock:
+            self._given_up += 1
+            one = one and self._given_up < self._patience.in_a_row
         what = f"{self._address.hide(what)} (attempt {attempt} of {self._patience.attempts})"
         return Unanswered(what, one=one)
 
     def _turn(self) -> None:
-        """Wait until a request may start."""
-        with self._lock:
-            now = self._patience.clock()
-            start = max(now, self._next)
-            self._next = start
-            if self._patience.per_second:
-                self._next += 1 / self._patience.per_second
-        if start > now:
-            self._sleep(start - now)
-        if self._stopped.is_set():
-            raise Stopped
+        """Wait until a request may start; a pause that begins meanwhile is waited for too."""
+        while not self._stopped.is_set():
+            with self._lock:
+                now = self._patience.clock()
+                wait = self._next - now
+                if wait < _NOW_SECONDS:
+                    rate = self._patience.per_second
+                    self._next = now + 1 / rate if rate else now
+                    return
+            self._sleep(wait)
+        raise Stopped
 
     def _hold(self, seconds: float) -> None:
         with self._lock:
@@ -209,11 +224,19 @@ class Line:
         to, seconds = self._address, self._patience.timeout_seconds
         kind = http.client.HTTPSConnection if to.scheme == "https" else http.client.HTTPConnection
         if self._proxy is None:
-            return kind(to.host, to.port, timeout=seconds)
-        host, port, headers = self._proxy
-        connection = kind(host, port, timeout=seconds)
-        if to.scheme == "https":
-            connection.set_tunnel(to.host, to.port, headers)
+            connection = kind(to.host, to.port, timeout=seconds)
+        else:
+            host, port, headers = self._proxy
+            connection = kind(host, port, timeout=seconds)
+            if to.scheme == "https":
+                connection.set_tunnel(to.host, to.port, headers)
+        try:
+            connection.connect()
+        except (OSError, http.client.HTTPException) as error:
+            connection.close()
+            if isinstance(error, ssl.SSLCertVerificationError):
+                raise Unanswered(f"the server cannot be trusted: {error.verify_message}") from None
+            raise _Unconnected from error
         return connection
 
 
@@ -222,8 +245,15 @@ def _proxy(to: Address) -> tuple[str, int, dict[str, str]] | None:
     named = None if to.loopback or proxy_bypass(to.netloc) else getproxies().get(to.scheme)
     if not named:
         return None
-    parts = urlsplit(named if "://" in named else f"//{named}")
+    try:
+        parts = urlsplit(named if "://" in named else f"//{named}")
+        host, port = parts.hostname or "", parts.port or 80
+        host.encode("idna")  # an empty or endless label cannot be looked up
+    except ValueError:
+        raise BadInput(
+            f"the environment's {to.scheme}_proxy cannot be used; expected http://HOST:PORT"
+        ) from None
     login = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
     coded = base64.b64encode(login.encode()).decode()
     headers = {"Proxy-Authorization": f"Basic {coded}"} if parts.username else {}
-    return parts.hostname or "", parts.port or 80, headers
+    return host, port, headers

@@ -1,7 +1,8 @@
 """One request to a server and what its answer means: scores, a refused text, or an error for all.
 
 A 400 (413, 422) is about the text unless it says that the key or the attribute is wrong, and so is
-a 500 that stays while the server answers others. A batch that is refused is asked for text by text.
+a 500 or a time-out that stays while the server answers others. A batch that is refused is asked for
+text by text. What a server says is shown without the texts it was asked for.
 """
 
 from __future__ import annotations
@@ -48,23 +49,26 @@ class Server:
                 content = parsed(reply.body, self.name)
                 read = self.dialect.read(content, len(texts), self.attribute, self.name)
                 return dict(zip(texts, read, strict=True))
-            why = self._refusal(reply)
+            why = self._refusal(reply, texts)
         if len(texts) == 1:
             return {texts[0]: Refused(without_text(why, texts[0]))}
         return {text: self.ask(line, [text])[text] for text in texts}
 
-    def _refusal(self, reply: Reply) -> str:
+    def _refusal(self, reply: Reply, texts: list[str]) -> str:
         """Why a text is refused; raises where the reason is not the text."""
         said = self.address.hide(message_of(reply.body))
         status = self.address.hide(f"{reply.status} {reply.reason}")
+        shown = said
+        for text in texts:
+            shown = without_text(shown, text)
         if reply.status in (401, 403) or "api key not valid" in said.casefold():
             raise EvenhandError(
-                f"{self.name}: the server does not let us in: {said or status}. Set the key in "
+                f"{self.name}: the server does not let us in: {shown or status}. Set the key in "
                 f"{KEY}"
             )
         if reply.status not in _ABOUT_TEXT:
             raise BadInput(
-                f"{self.name}: the server answered {status}{f' ({said})' if said else ''}; "
+                f"{self.name}: the server answered {status}{f' ({shown})' if shown else ''}; "
                 f"expected one that speaks {self.dialect.kind}'s format at this URL"
             )
         others = self.dialect.refused_attribute(said)

@@ -15,7 +15,7 @@ from typing import cast
 
 from evenhand.core import registry
 from evenhand.core.errors import BrokenComponent, UnknownComponent
-from evenhand.models._address import without_key
+from evenhand.models.addresses import without_key
 from evenhand.models.callables import function_detector
 from evenhand.models.openai import OpenAI
 from evenhand.models.options import parse

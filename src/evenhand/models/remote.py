@@ -1,10 +1,11 @@
 """Detectors on a server: asked with patience, remembered, one attribute at a time.
 
-Each distinct text is asked for once, in an order that does not depend on the rows. A score is kept
-in a file as soon as it is there (:mod:`evenhand.models.score_cache`), so that a run that was cut
-off goes on. Kept scores are of the server as it was: up to three of them are asked for again, and
-if an answer differs the run stops instead of mixing two detectors. A text the server refuses is an
-answer too, with the server's reason; a refused key or a dead server is an error.
+Each distinct text is asked for once, in an order that does not depend on the rows. Scores are kept
+in a file within a second or so (:mod:`evenhand.models.score_cache`), so that a run that was cut off
+goes on. Kept scores are of the server as it was: up to three of them are asked for again, and if an
+answer differs, or is a refusal, the run stops instead of mixing two detectors. A text the server
+refuses, or never answers while it answers others, has a reason instead of a score; that is not
+kept, so that the next run asks again. A refused key or a dead server is an error.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import date
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from evenhand.models._dialect import Dialect
 from evenhand.models._http import Line, Patience, Unanswered
 from evenhand.models._refusals import SAMPLE, Refused
 from evenhand.models._server import Answers, Server
+from evenhand.models._tally import Tally
 from evenhand.models.protocol import Probabilities
 from evenhand.models.score_cache import Kept, ScoreCache, cache_folder, digest
 from evenhand.models.watching import Step
@@ -33,6 +34,8 @@ MOST_THREADS = 4
 _CHANGED = 0.02
 """A kept score and a new one that differ by more are of two detectors."""
 _WRITE_TEXTS, _WRITE_SECONDS = 64, 1.0
+_GIVEN_UP = 8
+"""So many requests given up in a row mean that the server is dead."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,24 +69,13 @@ class RemoteOptions:
             )
 
 
-@dataclass
-class _Tally:
-    """What happened so far, for provenance."""
-
-    asked: int = 0
-    refused: int = 0
-    kept: int = 0
-    since: date | None = None
-    checked: bool = False
-
-
 @dataclass(frozen=True, eq=False)
 class RemoteDetector:
     """A server as a detector of one attribute."""
 
     server: Server
     options: RemoteOptions
-    _tally: _Tally = field(default_factory=_Tally)
+    _tally: Tally = field(default_factory=Tally)
 
     @property
     def name(self) -> str:
@@ -97,14 +89,14 @@ class RemoteDetector:
 
     @property
     def provenance(self) -> dict[str, Any]:
-        """The server, and how many texts so far were asked for, refused, or known."""
+        """The server, and how many distinct texts so far were asked for, refused, or known."""
         tally = self._tally
         return {
             "server": self.name,
             "attribute": self.server.attribute,
-            "texts_asked": tally.asked,
-            "texts_refused": tally.refused,
-            "texts_from_cache": tally.kept,
+            "texts_asked": len(tally.asked),
+            "texts_refused": len(tally.refused),
+            "texts_from_cache": len(tally.kept),
             "cache_since": tally.since.isoformat() if tally.since else None,
             "cache_checked": tally.checked if tally.kept else None,
         }
@@ -136,7 +128,7 @@ class _Run:
         self,
         server: Server,
         options: RemoteOptions,
-        tally: _Tally,
+        tally: Tally,
         texts: list[str],
         step: Step | None,
     ) -> None:
@@ -148,10 +140,11 @@ class _Run:
         self._unwritten: list[tuple[str, float]] = []
         self._written = time.monotonic()
         self._refused = 0
+        self._suspect: tuple[Kept, Refused] | None = None
 
     def finish(self) -> None:
         """Find an answer to every text."""
-        self._count_kept()
+        self._tally.know(self._kept)
         most = self._server.dialect.most
         missing = [text for text in self._texts if text not in self._kept]
         batches = [missing[start : start + most] for start in range(0, len(missing), most)]
@@ -169,6 +162,11 @@ class _Run:
                 raise self._dead(error) from error
             finally:
                 self._write()
+        if self._suspect and missing:
+            raise BrokenComponent(
+                f"{self._server.name}: the server refuses every text, also one it scored before: "
+                f"{self._suspect[1].reason}"
+            )
 
     def _patience(self) -> Patience:
         options, server = self._options, self._server
@@ -177,21 +175,16 @@ class _Run:
             timeout_seconds=options.timeout_seconds,
             attempts=options.attempts,
             per_second=usual if options.per_second is None else options.per_second,
-            in_a_row=2 * options.threads,
+            in_a_row=_GIVEN_UP,
             sleep=options.sleep,
             clock=options.clock,
         )
 
-    def _count_kept(self) -> None:
-        days = [kept.day for kept in self._kept.values()]
-        self._tally.kept += len(days)
-        if days:
-            self._tally.since = min([*days, self._tally.since or days[0]])
-
     def _check_kept(self, line: Line, more: bool) -> None:
         """See that the server still gives the scores that were kept, by up to three of them.
 
-        A server that is gone is no fault when there is nothing ``more`` to ask it.
+        A server that is gone is no fault when there is nothing ``more`` to ask it. One that refuses
+        all three may refuse everything, which is known when it has scored another text.
         """
         if not self._kept or self._tally.checked:
             return
@@ -205,24 +198,37 @@ class _Run:
             if more:
                 raise
             return
-        for text, answer in now.items():
-            if not isinstance(answer, Refused) and abs(answer - self._kept[text].p) > _CHANGED:
-                raise self._changed(self._kept[text], answer)
-        self._tally.checked = not any(isinstance(answer, Refused) for answer in now.values())
+        refused = {text: a for text, a in now.items() if isinstance(a, Refused)}
+        scored = {text: a for text, a in now.items() if not isinstance(a, Refused)}
+        for text, refusal in refused.items():
+            self._suspect = self._kept[text], refusal
+        if self._suspect and scored:
+            raise self._changed(*self._suspect)
+        for text, p in scored.items():
+            if abs(p - self._kept[text].p) > _CHANGED:
+                raise self._changed(self._kept[text], p)
+        self._tally.checked = not refused
 
-    def _changed(self, kept: Kept, now: float) -> BadInput:
+    def _changed(self, kept: Kept, now: float | Refused) -> BadInput:
+        what = f"a text that scored {kept.p:.3f} on {kept.day}"
+        what = (
+            f"{what} is refused now ({now.reason}), so that the detector may have changed; if it "
+            "has not, run the command again"
+            if isinstance(now, Refused)
+            else f"the detector has changed: {what} scores {now:.3f} now"
+        )
         return BadInput(
-            f"{self._server.name}: the detector has changed: a text that scored {kept.p:.3f} on "
-            f"{kept.day} scores {now:.3f} now. To ask for all texts again delete "
-            f"{self._cache.path}, or use --no-cache"
+            f"{self._server.name}: {what}. To ask for all texts again delete {self._cache.path}, "
+            "or use --no-cache"
         )
 
     def _take(self, answers: Answers) -> None:
+        if self._suspect and any(not isinstance(answer, Refused) for answer in answers.values()):
+            raise self._changed(*self._suspect)
         self.found |= answers
         refusals = [answer for answer in answers.values() if isinstance(answer, Refused)]
         self._refused += len(refusals)
-        self._tally.asked += len(answers)
-        self._tally.refused += len(refusals)
+        self._tally.answer(answers)
         self._unwritten += [(t, a) for t, a in answers.items() if not isinstance(a, Refused)]
         late = time.monotonic() - self._written > _WRITE_SECONDS
         if late or len(self._unwritten) >= _WRITE_TEXTS:

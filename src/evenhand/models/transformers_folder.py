@@ -3,8 +3,9 @@
 The folder has a configuration, a tokenizer and weights in safetensors. Pickled weights are refused,
 code in the folder is not run, nothing is fetched. The attributes are the labels of ``id2label``,
 the one to judge first. One label, or a multi-label problem, means a sigmoid; else a softmax. Texts
-longer than the model reads are cut and counted. Only texts of the same length in tokens share a
-batch, so that there is no padding and a text's score does not depend on its neighbours.
+longer than the model reads are cut and counted, each distinct one once. Only texts of the same
+length in tokens share a batch, so that there is no padding and a text's score depends on its
+neighbours by rounding only (some 1e-6).
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from evenhand.core.errors import BadInput, BrokenComponent, MissingExtra
 from evenhand.core.provenance import sha256_of_all
 from evenhand.data.user_file import HATEFUL_BY_NAME
 from evenhand.models.protocol import Probabilities
+from evenhand.models.score_cache import digest
 
 _BATCH = 32
 _PICKLED = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
@@ -32,9 +34,9 @@ _USUAL_LIMIT = 512
 
 @dataclass
 class _Cut:
-    """How many of the texts scored so far were too long."""
+    """Which of the texts scored so far were too long: digests, so that none is counted twice."""
 
-    texts: int = 0
+    texts: set[bytes] = field(default_factory=set)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -66,7 +68,7 @@ class FolderDetector:
             "sha256": self.sha256,
             "scores": "sigmoid" if self.sigmoid else "softmax",
             "longest_tokens": self.longest,
-            "texts_cut": self._cut.texts,
+            "texts_cut": len(self._cut.texts),
         }
 
     def score(self, texts: Sequence[str]) -> Probabilities:
@@ -87,7 +89,7 @@ class FolderDetector:
         known = self.model.get_input_embeddings().num_embeddings
         for row, text in enumerate(texts):
             if len(found[row]["input_ids"]) > self.longest:
-                self._cut.texts += 1
+                self._cut.texts.add(digest(text))
                 found[row] = dict(self.tokenizer(text, truncation=True, max_length=self.longest))
             if max(found[row]["input_ids"], default=0) >= known:
                 raise BrokenComponent(

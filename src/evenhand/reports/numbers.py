@@ -52,6 +52,19 @@ def bracket(low: float | None, high: float | None, *, scale: float | None = None
     return f"[{number(low, scale=widest)}, {number(high, scale=widest)}]"
 
 
+def percent(share: float) -> str:
+    """A share in words; what is merely close to none or all never reads as 0 or 100 %.
+
+    >>> percent(0.413), percent(0.998), percent(0.001), percent(1)
+    ('41 %', 'over 99 %', 'under 1 %', '100 %')
+    """
+    if 0 < share < 0.005:
+        return "under 1 %"
+    if 0.995 <= share < 1:
+        return "over 99 %"
+    return f"{100 * share:.0f} %"
+
+
 def alike(values: Sequence[float | None]) -> list[str]:
     """Numbers that stand together, written alike: as counts where all are whole and one exceeds 1.
 

@@ -11,14 +11,12 @@ import numpy as np
 from evenhand.core.records import Finding
 from evenhand.core.streams import stream
 from evenhand.stats._error_rates import KINDS, Floats, Key, all_figures
+from evenhand.stats._resampled import ALIKE, Bounds, Resampling
 from evenhand.stats.intervals import LEVEL, resampled_sums
 
 SHUFFLED, SWAPPED = "shuffled", "swapped"
 DEALS = {SHUFFLED: "the groups within frames", SWAPPED: "whole terms within pairs"}
 """How groups are dealt out anew: ending of the measure → what is permuted."""
-_ENOUGH = 0.95
-_SAME = 1e-12
-"""Sums this close are equal: the last bits must not decide which is larger."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,12 +48,12 @@ class Reporter:
         return [self._finding(key, float(v), drawn.get(key)) for key, v in self.values.items()]
 
     def _drawn(self) -> dict[Key, Floats]:
-        """Every figure in every resample of clusters; nothing where there is one cluster."""
-        if len(self.cells) < 2:
+        """Every rate in every resample of clusters, and how far its differences are from ours."""
+        if not self.resamples:
             return {}
-        flat = self.cells.reshape(len(self.cells), -1)
+        flat, own = self.cells.reshape(len(self.cells), -1), self.cells.sum(axis=0)
         sums = resampled_sums(flat, stream(self.seed, "equality"), self.resamples)
-        parts = [all_figures(s.reshape(-1, *self.cells.shape[1:]), self.groups) for s in sums]
+        parts = [all_figures(s.reshape(-1, *own.shape), self.groups, own) for s in sums]
         return {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
 
     def _finding(self, key: Key, value: float, drawn: Floats | None) -> Finding:
@@ -64,35 +62,51 @@ class Reporter:
         n, why = self._rows(measure, name)
         if np.isnan(value):
             return Finding(measure=measure, value=None, n=n, group=own, why=why, unit="posts")
-        interval = self._interval(drawn)
+        bounds = self._interval(key, value, drawn)
         return Finding(
             measure=measure,
             value=value,
             n=n,
             group=own,
-            low=interval[0] if interval else None,
-            high=interval[1] if interval else None,
-            level=LEVEL if interval else None,
-            method=f"{self.over}; percentile bootstrap over {self.unit}, {self.resamples:,} "
-            "resamples",
+            low=bounds.low,
+            high=bounds.high,
+            level=bounds.level,
+            method="; ".join(filter(None, [self.over, bounds.method])),
             unit=self.unit,
-            why=None if interval else f"no interval: too few {self.unit}",
+            why=bounds.why,
         )
 
-    def _interval(self, drawn: Floats | None) -> tuple[float, float] | None:
-        known = np.empty(0) if drawn is None else drawn[np.isfinite(drawn)]
-        if not len(known) or len(known) < _ENOUGH * self.resamples:
-            return None
-        low, high = np.quantile(known, [(1 - LEVEL) / 2, 1 - (1 - LEVEL) / 2])
-        return float(low), float(high)
+    def _interval(self, key: Key, value: float, drawn: Floats | None) -> Bounds:
+        measure, name = key
+        kind = _kind(measure)
+        rate, difference, _ = KINDS[kind]
+        posts = self.cells[:, 0, :, 2 * kind]
+        if name is not None:
+            posts = posts[:, [self.groups.index(name)]]
+        elif measure == rate:
+            posts = posts.sum(axis=1, keepdims=True)
+        resampling = Resampling(
+            unit=self.unit,
+            units=int((posts > 0).sum(axis=0).min()),
+            resamples=self.resamples,
+        )
+        if measure == rate:
+            return resampling.share(value, drawn)
+        # A sum of distances of k groups from the rate overall is below k − 1.
+        most = max(1.0, len(self.groups) - 1.0) if measure == difference else 1.0
+        return resampling.around(value, drawn, most=most)
 
     def by_chance(self, ending: str, drawn: Floats) -> list[Finding]:
         """The differences when groups are dealt out anew, from one row per permutation."""
         found = []
         for kind, (_, measure, _) in enumerate(KINDS):
-            n, why = self._rows(measure, None)
+            n = self._rows(measure, None)[0]
             nothing = Finding(
-                measure=f"{measure}_{ending}", value=None, n=n, group=self.group, why=why
+                measure=f"{measure}_{ending}",
+                value=None,
+                n=n,
+                group=self.group,
+                why=self._why_not_dealt(measure),
             )
             if np.isnan(drawn[:, kind]).any():
                 found.append(nothing)
@@ -117,8 +131,8 @@ class Reporter:
         found = []
         for kind, (_, measure, _) in enumerate(KINDS):
             observed, drawn = float(self.values[measure, None]), shuffled[:, kind]
-            exists = not np.isnan(observed)
-            as_large = int((drawn >= observed - _SAME).sum())
+            exists = not np.isnan(observed) and not np.isnan(drawn).any()
+            as_large = int((drawn >= observed - ALIKE).sum())
             found.append(
                 Finding(
                     measure=f"{measure}_p",
@@ -128,14 +142,20 @@ class Reporter:
                     method=f"{self.over}; (1 + permutations of {DEALS[SHUFFLED]} with a sum at "
                     "least as large) / (1 + permutations)",
                     unit="permutations",
-                    why="a p-value has no interval" if exists else self._rows(measure, None)[1],
+                    why="a p-value has no interval" if exists else self._why_not_dealt(measure),
                 )
             )
         return found
 
+    def _why_not_dealt(self, measure: str) -> str:
+        """Why there is no figure by chance: none at all, or none in some permutations."""
+        if np.isnan(self.values[measure, None]):
+            return self._rows(measure, None)[1]
+        return f"some permutations leave a group without {KINDS[_kind(measure)][2]} posts"
+
     def _rows(self, measure: str, name: str | None) -> tuple[int, str]:
         """How many posts a figure rests on, and why there is none where there is none."""
-        kind = int(measure.startswith("fn"))
+        kind = _kind(measure)
         counts = self.cells[:, 0, :, 2 * kind].sum(axis=0)
         needed = KINDS[kind][2]
         if name is not None:
@@ -143,3 +163,8 @@ class Reporter:
         without = [g for g, count in zip(self.groups, counts, strict=True) if not count]
         where = f" of {', '.join(without)}" if counts.any() else ""
         return int(counts.sum()), f"no {needed} posts{where}"
+
+
+def _kind(measure: str) -> int:
+    """The place in ``KINDS`` of a rate or a difference."""
+    return int(measure.startswith("fn"))

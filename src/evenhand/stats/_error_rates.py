@@ -28,19 +28,33 @@ def rates(counts: Floats) -> Floats:
     return found
 
 
-def differences(counts: Floats) -> Floats:
-    """Sum, mean and largest (first axis) over groups of FPED and FNED (last), mean over runs."""
-    overall = rates(counts.sum(axis=-2, keepdims=True))
-    gaps = np.abs(overall - rates(counts))
+def differences(counts: Floats, around: Floats | None = None) -> Floats:
+    """Sum, mean and largest (first axis) over groups of FPED and FNED (last), mean over runs.
+
+    With ``around``, how far the rates of groups less the rate overall are from those of these
+    counts, summed up the same way: the difference itself is no farther from theirs.
+    """
+    apart = _apart(counts) if around is None else _apart(counts) - _apart(around)
+    gaps = np.abs(apart)
     ways = [gaps.sum(axis=-2), gaps.mean(axis=-2), gaps.max(axis=-2)]
     return np.stack([way.mean(axis=-2) for way in ways])
 
 
-def all_figures(counts: Floats, groups: Sequence[str]) -> dict[Key, Floats]:
-    """Every figure by measure and group (None: overall), averaged over runs."""
+def _apart(counts: Floats) -> Floats:
+    apart: Floats = rates(counts.sum(axis=-2, keepdims=True)) - rates(counts)
+    return apart
+
+
+def all_figures(
+    counts: Floats, groups: Sequence[str], around: Floats | None = None
+) -> dict[Key, Floats]:
+    """Every figure by measure and group (None: overall), averaged over runs.
+
+    ``around`` is for :func:`differences`.
+    """
     overall = rates(counts.sum(axis=-2)).mean(axis=-2)
     by_group = rates(counts).mean(axis=-3)
-    gaps = differences(counts)
+    gaps = differences(counts, around)
     found: dict[Key, Floats] = {}
     for kind, (rate, measure, _) in enumerate(KINDS):
         found[rate, None] = overall[..., kind]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.core.records import Finding
-from evenhand.stats._resampled import Bounds, Resampling
+from evenhand.stats._resampled import ALIKE, Bounds, Resampling
 from evenhand.stats.intervals import LEVEL, wilson
 
 Bools = NDArray[np.bool_]
@@ -19,8 +19,6 @@ Floats = NDArray[np.float64]
 RATES = ("recall", "fpr", "selection_rate")
 NEEDS = ("positive posts", "negative posts", "posts")
 """What each of the rates is a share of."""
-_ALIKE = 1e-12
-"""Gaps this close are equal: the last bits must not decide a p-value."""
 
 
 def posts_and_flagged(cells: Floats) -> tuple[Floats, Floats]:
@@ -105,19 +103,19 @@ SPREADS = (
 
 @dataclass(frozen=True, kw_only=True)
 class Compared:
-    """Groups with their counts, resampled and permuted."""
+    """Groups with the counts of their exchangeable posts, resampled and permuted."""
 
     names: tuple[str, ...]
+    every: Floats
+    """The cells of all posts, by group."""
     cells: Floats
-    """By group."""
-    movable: Floats
-    """The cells of the posts that can be permuted, by group."""
+    """The cells of exchangeable posts, by group: what everything else here rests on."""
     units: Codes
     """Clusters that each rate of each group rests on."""
     drawn: Floats | None
-    """Rates of resamples."""
+    """Rates of resamples; None where there are none."""
     permuted: Floats | None
-    """Rates of permutations."""
+    """Rates of permutations; None where there are none."""
     resampling: Resampling
     group: Mapping[str, str | int]
 
@@ -134,7 +132,7 @@ class Compared:
         drawn = None if self.drawn is None else self.drawn[:, kept]
         resampling = replace(self.resampling, units=int(self.units[kept][:, which].min()))
         bounds = spread.interval(found, drawn, _least(found, self.units[kept]), resampling)
-        told = [*self._ends(spread, kept), bounds.method]
+        told = [*self._ends(spread, kept), self._left_out(spread), bounds.method]
         main = Finding(
             measure=spread.measure,
             value=float(spread.value(found)),
@@ -155,15 +153,31 @@ class Compared:
     def _why_missing(self, spread: Spread, of: Floats, flagged: Floats) -> str | None:
         if len(self.names) < 2:
             return "one group only: nothing to compare"
+        compared = self.cells.any(axis=-1)
         for at, rate in enumerate(spread.rates):
-            without = [self.names[group] for group in np.flatnonzero(of[:, at] == 0)]
-            if len(self.names) - len(without) < 2:
+            there = posts_and_flagged(self.every)[0][:, rate] > 0
+            if there.sum() < 2:
                 return f"fewer than two groups have {NEEDS[rate]}"
-            if spread.ratio and without:
-                return f"no {NEEDS[rate]} of {', '.join(without)}"
-            if spread.ratio and not flagged[:, at].any():
+            if not of[:, at].any():
+                return f"no frame has {NEEDS[rate]} of two groups: nothing to compare"
+            if not spread.ratio:
+                continue
+            for where, some in (("", ~there), (" in a frame with another group", of[:, at] == 0)):
+                without = [self.names[group] for group in np.flatnonzero(some & compared)]
+                if without:
+                    return f"no {NEEDS[rate]} of {', '.join(without)}{where}"
+            if not flagged[:, at].any():
                 return f"no {NEEDS[rate]} are flagged"
         return None
+
+    def _left_out(self, spread: Spread) -> str:
+        """How many posts of the kind are not exchangeable."""
+        every, used = (
+            int(posts_and_flagged(cells)[0][:, list(spread.rates)].sum())
+            for cells in (self.every, self.cells)
+        )
+        left = f"{every - used:,} of {every:,} posts left out: their frame has one group only"
+        return left if used < every else ""
 
     def _ends(self, spread: Spread, kept: Bools) -> list[str]:
         """Which groups are highest and lowest (all of those that tie), and which are left out."""
@@ -171,19 +185,18 @@ class Compared:
         for rate in spread.rates:
             own = rates(self.cells)[:, rate]
             for word, end in (("highest", own[kept].max()), ("lowest", own[kept].min())):
-                who = [n for n, x in zip(self.names, own, strict=True) if abs(x - end) < _ALIKE]
+                who = [n for n, x in zip(self.names, own, strict=True) if abs(x - end) < ALIKE]
                 told.append(f"{word} {RATES[rate]} {end:.3f} ({', '.join(who)})")
         without = [name for name, own in zip(self.names, kept, strict=True) if not own]
         return [*told, f"without {', '.join(without)}"] if without else told
 
     def _by_chance(self, spread: Spread, main: Finding, kept: Bools) -> list[Finding]:
-        moves = int(posts_and_flagged(self.movable)[0][:, list(spread.rates)].sum())
-        if not moves or self.permuted is None:
-            why = "no permutations asked for" if moves else "no frame has two of the groups"
+        if self.permuted is None:
+            why = "no permutations asked for"
             return [self._nothing(measure, main.n, why) for measure in spread.names[1:]]
         drawn = spread.value(self.permuted[:, kept])
         low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-        how = f"{len(drawn):,} permutations of groups within frames ({moves:,} posts can move)"
+        how = f"{len(drawn):,} permutations of groups within frames"
         mean = Finding(
             measure=f"{spread.measure}_shuffled",
             value=float(drawn.mean()),
@@ -196,7 +209,7 @@ class Compared:
         )
         if not spread.tested:
             return [mean]
-        as_large = int((drawn >= (main.value or 0.0) - _ALIKE).sum())
+        as_large = int((drawn >= (main.value or 0.0) - ALIKE).sum())
         test = Finding(
             measure=f"{spread.measure}_p",
             value=(1 + as_large) / (1 + len(drawn)),

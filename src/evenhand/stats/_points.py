@@ -10,14 +10,15 @@ from numpy.typing import NDArray
 
 from evenhand.core.errors import BadInput
 from evenhand.stats._ranking import Floats, Ranked
+from evenhand.stats._resampled import ALIKE
 from evenhand.stats._rows import Rows
 from evenhand.stats.weights import effective
 
 Bools = NDArray[np.bool_]
 
 MEASURES = ("threshold", "precision", "recall", "flagged_share")
-ALIKE = 1e-12
-"""Shares this close are equal: the last bits must not choose a threshold."""
+_DIGITS = range(6, 18)
+"""Of a name; 17 tell any two numbers apart."""
 
 
 @dataclass(frozen=True)
@@ -33,10 +34,11 @@ class Point:
         if not 0 <= self.value <= 1:
             raise BadInput(f"threshold: is {self.value}; expected a number from 0 to 1")
 
-    @property
-    def name(self) -> str:
-        """What it is called in a table."""
-        return f"{100 * self.value:g} % flagged" if self.is_share else f"{self.value:g}"
+    def name(self, digits: int = _DIGITS[0]) -> str:
+        """What it is called in a table, with at most so many digits."""
+        if self.is_share:
+            return f"{100 * self.value:.{digits}g} % flagged"
+        return f"{self.value:.{digits}g}"
 
     def place(self, ranked: Ranked, flagged: Floats) -> int:
         """The last of the distinct scores that is flagged, −1 for none.
@@ -50,6 +52,21 @@ class Point:
             return -1
         # In a resample several scores can flag the same: the highest of them.
         return int(np.searchsorted(flagged, flagged[within]))
+
+
+def named(points: Sequence[Point]) -> dict[str, Point]:
+    """Points by names that tell them apart; refuses the same one twice."""
+    for point in points:
+        if points.count(point) > 1:
+            what = "share" if point.is_share else "threshold"
+            raise BadInput(
+                f"{what}: {point.value:g} is there {points.count(point)} times; give each once"
+            )
+    for digits in _DIGITS:
+        found = {point.name(digits): point for point in points}
+        if len(found) == len(points):
+            return found
+    raise BadInput("share: two are too close to be told apart; give one of them")
 
 
 @dataclass(frozen=True)

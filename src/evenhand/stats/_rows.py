@@ -21,10 +21,16 @@ class Rows:
     ranked: Ranked
     unit: Codes
     """The cluster of each post, or the post itself."""
+    stratum: Codes | None = None
 
     @classmethod
     def of(
-        cls, truth: ArrayLike, p: ArrayLike, weights: ArrayLike | None, clusters: Names | None
+        cls,
+        truth: ArrayLike,
+        p: ArrayLike,
+        weights: ArrayLike | None,
+        clusters: Names | None,
+        strata: Names | None = None,
     ) -> Rows | None:
         """Check and sort; None where no post has weight."""
         every = rank(truth, p, weights)
@@ -33,9 +39,13 @@ class Rows:
             return None
         # These are sorted already, so that rank keeps their order.
         ranked = rank(every.truth[heavy], every.score[heavy], every.weight[heavy])
-        names = np.arange(len(every.order)) if clusters is None else clusters
-        codes = code_names(names, len(every.order), "clusters")[every.order[heavy]]
-        return cls(ranked, np.unique(codes, return_inverse=True)[1])
+        n, kept = len(every.order), every.order[heavy]
+        names = np.arange(n) if clusters is None else clusters
+        codes = code_names(names, n, "clusters")[kept]
+        inside = None if strata is None else code_names(strata, n, "strata")[kept]
+        if inside is not None:
+            inside = np.unique(inside, return_inverse=True)[1]
+        return cls(ranked, np.unique(codes, return_inverse=True)[1], inside)
 
     @property
     def weight(self) -> Floats:
@@ -60,7 +70,7 @@ class Rows:
         return wilson(share * n, n, level)
 
     def resampled(self, rng: np.random.Generator, resamples: int) -> Iterator[Floats]:
-        """What each post counts in every resample of the units."""
-        units = make_units(self.ranked.kinds(), None, self.unit)
+        """What each post counts in every resample of the units, inside strata if there are any."""
+        units = make_units(self.ranked.kinds(), self.stratum, self.unit)
         for _ in range(resamples):
             yield self.weight * units.draw(rng)

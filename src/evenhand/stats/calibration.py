@@ -16,8 +16,9 @@ The error is above 0 by chance: beside it stands its mean when truths are drawn 
 themselves, as for a detector that is perfectly calibrated. Its interval is that of a distance
 (:mod:`evenhand.stats._resampled`).
 
-At the edges: posts without weight are left out, and without posts nothing exists. The 0 and 1 of
-a detector that gives classes only are no probabilities: it has no error and no Brier score.
+At the edges: posts without weight are left out, and without posts nothing exists. Where all posts
+are of one class the base rate has Wilson's interval. The 0 and 1 of a detector that gives classes
+only are no probabilities: it has no error and no Brier score.
 
 >>> low, high = reliability([0, 0, 1, 1], [0.1, 0.3, 0.5, 0.9], bins=2)
 >>> (low.mean, low.share), (high.mean, high.share)
@@ -59,31 +60,14 @@ def reliability(
 
     ``clusters`` are posts that are alike (of one author): each then counts as one unit.
     """
-    binned = _binned(truth, p, weights, clusters, bins)
+    binned = _binned(Rows.of(truth, p, weights, clusters), bins)
     return [] if binned is None else binned.bins()
 
 
-def calibration_error(
-    truth: ArrayLike, p: ArrayLike, *, weights: ArrayLike | None = None, bins: int = BINS
-) -> float | None:
-    """Mean distance between score and share of positives by bin (ECE); None without posts."""
-    binned = _binned(truth, p, weights, None, bins)
-    return None if binned is None else binned.error()
-
-
-def _binned(
-    truth: ArrayLike, p: ArrayLike, weights: ArrayLike | None, clusters: Names | None, bins: int
-) -> Binned | None:
+def _binned(rows: Rows | None, bins: int) -> Binned | None:
     if bins < 1:
         raise BadInput(f"bins: is {bins}; expected at least 1")
-    rows = Rows.of(truth, p, weights, clusters)
     return None if rows is None else Binned.of(rows, bins)
-
-
-def brier(truth: ArrayLike, p: ArrayLike, *, weights: ArrayLike | None = None) -> float | None:
-    """Mean squared distance between score and truth; None without posts."""
-    rows = Rows.of(truth, p, weights, None)
-    return None if rows is None else _brier(rows, rows.weight)
 
 
 def _brier(rows: Rows, weight: Floats) -> float:
@@ -121,6 +105,7 @@ def calibration(
     weights: ArrayLike | None = None,
     bins: int = BINS,
     classes_only: bool = False,
+    strata: Names | None = None,
     clusters: Names | None = None,
     group: Mapping[str, str | int] | None = None,
     seed: int = 0,
@@ -135,13 +120,14 @@ def calibration(
         weights: What each post counts; without them each counts 1.
         bins: How many are wanted.
         classes_only: The detector gives classes and no scores.
-        clusters: Rows with the same name are drawn together.
+        strata: Resampling stays inside these (rescaled after Rao and Wu); two units or more each.
+        clusters: Rows with the same name are drawn together; each inside one stratum.
         group: Added to every finding.
         seed: Of resamples and drawn truths.
         resamples: How many, of both; 0 for no intervals.
         unit: What a cluster is ("authors"); posts where there are none.
     """
-    binned = _binned(truth, p, weights, clusters, bins)
+    binned = _binned(Rows.of(truth, p, weights, clusters, strata), bins)
     own = dict(group or {})
     if binned is None:
         return [Finding(measure=m, value=None, n=0, group=own, why="no posts") for m in _FIGURES]
@@ -150,11 +136,13 @@ def calibration(
         unit=unit or ("posts" if clusters is None else "clusters"),
         units=rows.units,
         resamples=resamples,
+        in_strata=strata is not None,
     )
     reporter = _Reporter(rows, resampling, weights is not None, own)
     drawn = _resampled(binned, stream(seed, "calibration"), resamples)
     share = _base_rate(rows, rows.weight)
-    found = [reporter.overall("base_rate", share, resampling.percentiles(drawn[:, 2]))]
+    bounds = resampling.share(share, drawn[:, 2], rows.effective())
+    found = [reporter.overall("base_rate", share, bounds)]
     if classes_only:
         none = Bounds(why=_CLASSES_ONLY)
         return found + [reporter.overall(measure, None, none) for measure in _FIGURES[1:]]
@@ -189,9 +177,8 @@ class _Reporter:
     weighted: bool
     group: Mapping[str, str | int]
 
-    def overall(
-        self, measure: str, value: float | None, bounds: Bounds, how: str = "weighted mean"
-    ) -> Finding:
+    def overall(self, measure: str, value: float | None, bounds: Bounds, how: str = "") -> Finding:
+        mean = "weighted mean" if self.weighted else "mean"
         return Finding(
             measure=measure,
             value=value,
@@ -200,7 +187,7 @@ class _Reporter:
             low=bounds.low,
             high=bounds.high,
             level=bounds.level,
-            method="; ".join(filter(None, [how, bounds.method])),
+            method="; ".join(filter(None, [how or mean, bounds.method])),
             unit=self.resampling.unit,
             weighted=self.weighted,
             n_effective=self.rows.effective(),

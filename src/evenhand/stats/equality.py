@@ -9,8 +9,10 @@ of a pair in all sentences at once. The p-value counts how often shuffled groups
 as large: a small one says that decisions depend on the terms.
 
 Sentences of one template are alike, so intervals resample clusters (templates with all their
-terms). Where several runs decided about the same posts, a figure is the mean over the runs, and a
-drawn cluster brings the decisions of all.
+terms). A difference goes up only, so it has the interval of a distance
+(:mod:`evenhand.stats._resampled`); with fewer than ten clusters there is none. Where several runs
+decided about the same posts, a figure is the mean over the runs, and a drawn cluster brings the
+decisions of all.
 
 At the edges: a group without negative posts has no false-positive rate, and then FPED does not
 exist; FNED likewise without positives. A detector that says the same of every post has both at 0.

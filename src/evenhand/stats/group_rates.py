@@ -6,21 +6,29 @@ groups that have it; the demographic parity ratio, lowest over highest selection
 equalized odds ratio, the smaller of that ratio for recall and for the false-positive rate (both
 as in fairlearn).
 
+Sentences that only one group can stand in say nothing about groups: a slur belongs to one identity,
+and a detector that misses slurs would seem to treat that identity unlike the others. So gaps and
+ratios rest on exchangeable posts, those beside which the same frame (the sentence without its
+group) has a post of another group with the same truth. The rates of a group rest on all its posts.
+
 Groups are apart by chance alone, in the ratios the more so the rarer an error is. So beside each
-gap and ratio stands its mean when the groups are permuted within frames (the same sentence with
-other groups in it), and beside the gaps of recall and false-positive rate how often that gives as
-large a one. Only posts with the same truth change places, so that every group keeps its positives
-and negatives; a frame with one group stays as it is. Claims rest on gaps.
+gap and ratio stands its mean when the groups are permuted within frames, and beside the gaps of
+recall and false-positive rate how often that gives as large a one. Only posts with the same truth
+change places, so that every group keeps its positives and negatives. Where frames hold some of the
+groups only, a hard frame still weighs on those it holds; it does so in the permutations too, and
+the p-value stays right where the gap is not 0 by itself. Claims rest on gaps.
 
 Intervals resample whole clusters (templates). Percentiles of a gap would never reach 0, so it has
 the interval of a distance (:mod:`evenhand.stats._resampled`). For a ratio, every rate is taken to
 be off by as much as the resamples keep to: wide, but it holds 1 where groups are treated alike.
-A group whose posts are all alike is taken to be off by as much as Wilson's interval allows.
+A group whose posts are all alike is taken to be off by as much as Wilson's interval allows, and so
+is a gap that is the same in every resample.
 
 At the edges: a group without negative posts has no false-positive rate (fairlearn says 0), is left
-out of the gap, and then there is no equalized odds ratio; likewise without positives. Where
-nothing is flagged no ratio exists; a detector that flags everything has both at 1. Posts of no
-group are left out and counted.
+out of the gap, and then there is no equalized odds ratio; likewise without positives. A group
+without any exchangeable post is compared with no other; where no post is exchangeable there is
+neither gap nor ratio. Where nothing is flagged no ratio exists; a detector that flags everything
+has both at 1. Posts of no group are left out and counted.
 """
 
 from __future__ import annotations
@@ -56,7 +64,8 @@ def group_rates(
 ) -> list[Finding]:
     """Rates by group, gaps and ratios between groups, and those of permuted groups.
 
-    The method of a gap or ratio names the groups that are highest and lowest.
+    The method of a gap or ratio names the groups that are highest and lowest, and says how many
+    posts were left out because their frame has one group only.
 
     Args:
         truth: 1 for a positive post, 0 for another.
@@ -73,23 +82,25 @@ def group_rates(
     decided, known = _decided(truth, flagged, groups, (clusters, frames))
     own = dict(group or {})
     drawing = Clusters.of(_kept(clusters, known, "clusters"), seed=seed, resamples=resamples)
-    rate_of = [_rates(decided, at) for at in range(len(decided.groups))]
-    none = int((~known).sum())
+    none, every = int((~known).sum()), np.ones(len(decided.code), dtype=np.bool_)
     found = [Finding(measure="ungrouped", value=none, n=len(known), group=own, unit="posts")]
-    for name, its in zip(decided.groups, rate_of, strict=True):
+    for at, name in enumerate(decided.groups):
         mine = {**own, key: name}
-        for measure, (ratio, needs) in its.items():
+        for measure, (ratio, needs) in _rates(decided, at, every).items():
             why = f"no {needs} of {name}"
             found.append(ratio_finding(measure, ratio, drawing, unit=unit, group=mine, why=why))
-    between = [[its[rate][0] for rate in RATES] for its in rate_of]
     place = _places(decided, _kept(frames, known, "frames"))
+    movable = _movable(decided, place)
+    exchangeable = [_rates(decided, at, movable) for at in range(len(decided.groups))]
+    between = [[its[rate][0] for rate in RATES] for its in exchangeable]
+    asked = bool(resamples) and bool(movable.any())
     compared = Compared(
         names=decided.groups,
-        cells=_cells(decided, np.ones(len(place), dtype=np.bool_)),
-        movable=_cells(decided, _movable(decided, place)),
+        every=_cells(decided, every),
+        cells=_cells(decided, movable),
         units=np.array([[drawing.with_cases(ratio) for ratio in row] for row in between]),
-        drawn=_drawn(between, drawing) if resamples else None,
-        permuted=_permuted(decided, place, seed, resamples) if resamples else None,
+        drawn=_drawn(between, drawing) if asked else None,
+        permuted=_permuted(decided, place, movable, seed, resamples) if asked else None,
         resampling=Resampling(unit=unit, units=drawing.size, resamples=resamples),
         group=own,
     )
@@ -128,9 +139,9 @@ def _kept(names: Sequence[str | None], known: Bools, what: str) -> list[str]:
     return named
 
 
-def _rates(decided: Decided, at: int) -> dict[str, tuple[Ratio, str]]:
-    """The rates of a group, and the posts without which each does not exist."""
-    mine, real, said = decided.code == at, decided.truth, decided.flagged[0]
+def _rates(decided: Decided, at: int, some: Bools) -> dict[str, tuple[Ratio, str]]:
+    """The rates of a group over some posts, and the posts without which each does not exist."""
+    mine, real, said = (decided.code == at) & some, decided.truth, decided.flagged[0]
     return {
         "accuracy": (Ratio.share(real == said, mine), "posts"),
         "precision": (Ratio.share(real, mine & said), "flagged posts"),
@@ -156,7 +167,7 @@ def _places(decided: Decided, frames: Sequence[str]) -> Codes:
 
 
 def _movable(decided: Decided, place: Codes) -> Bools:
-    """Posts that have one of another group beside them."""
+    """Posts that are exchangeable: they have one of another group beside them."""
     pairs = np.unique(place * len(decided.groups) + decided.code)
     several: Bools = np.bincount(pairs // len(decided.groups)) > 1
     return several[place]
@@ -169,10 +180,13 @@ def _cells(decided: Decided, some: Bools) -> Floats:
     return counts
 
 
-def _permuted(decided: Decided, place: Codes, seed: int, permutations: int) -> Floats:
-    """The rates of every permutation: permutation × group × rate."""
+def _permuted(
+    decided: Decided, place: Codes, movable: Bools, seed: int, permutations: int
+) -> Floats:
+    """The rates over exchangeable posts of every permutation: permutation × group × rate."""
     # Rows alike in everything are interchangeable: the order of the input changes nothing.
     order = np.lexsort((decided.flagged[0], decided.code, place))
+    order = order[movable[order]]
     counts = dealt_in_frames(
         decided.cells()[:, order],
         decided.code[order],

@@ -20,9 +20,6 @@ false alarm say little about precision where one post in a hundred is positive.
 At the edges: where nothing is flagged precision does not exist, without positives recall does not,
 and a base rate needs both classes. A detector that gives classes only has the one threshold 0.5; at
 any other its figures would be the same under another name, so there are none.
-
->>> threshold_for_share([0.9, 0.8, 0.8, 0.1], 0.5)
-0.9
 """
 
 from __future__ import annotations
@@ -36,9 +33,9 @@ from numpy.typing import ArrayLike
 from evenhand.core.errors import BadInput
 from evenhand.core.records import Finding
 from evenhand.core.streams import stream
-from evenhand.stats._points import ALIKE, MEASURES, Point, Site
+from evenhand.stats._points import MEASURES, Point, Site, named
 from evenhand.stats._ranking import Floats
-from evenhand.stats._resampled import Bounds, Resampling
+from evenhand.stats._resampled import ALIKE, Bounds, Resampling
 from evenhand.stats._rows import Rows
 from evenhand.stats._units import Names
 from evenhand.stats.decisions import FEWEST
@@ -47,21 +44,6 @@ from evenhand.stats.intervals import LEVEL, RESAMPLES
 THRESHOLDS = (0.5, 0.7, 0.9)
 _ONLY = Point(0.5)
 """The point of a detector that gives classes."""
-
-
-def threshold_for_share(
-    p: ArrayLike, share: float, weights: ArrayLike | None = None
-) -> float | None:
-    """The lowest threshold that flags at most this share of posts.
-
-    None where the posts with the highest score are more than that, and without posts.
-    """
-    point, scores = Point(share, is_share=True), np.asarray(p)
-    rows = Rows.of(np.zeros(scores.shape), scores, weights, None)
-    if rows is None:
-        return None
-    threshold = Site(rows, None).figures(rows.weight, [point])[0, 0]
-    return None if np.isnan(threshold) else float(threshold)
 
 
 def operating(
@@ -73,6 +55,7 @@ def operating(
     weights: ArrayLike | None = None,
     base_rate: float | None = None,
     classes_only: bool = False,
+    strata: Names | None = None,
     clusters: Names | None = None,
     group: Mapping[str, str | int] | None = None,
     seed: int = 0,
@@ -84,12 +67,13 @@ def operating(
     Args:
         truth: 1 for a positive post, 0 for another.
         p: Scores, in [0, 1]; 0 or 1 with ``classes_only``.
-        thresholds: Fixed ones.
-        shares: Of posts to be flagged.
+        thresholds: Fixed ones, each once.
+        shares: Of posts to be flagged, each once.
         weights: What each post counts; without them each counts 1.
         base_rate: The share of positive posts to weight to.
         classes_only: The detector gives classes and no scores.
-        clusters: Rows with the same name are drawn together.
+        strata: Resampling stays inside these (rescaled after Rao and Wu); two units or more each.
+        clusters: Rows with the same name are drawn together; each inside one stratum.
         group: Added to every finding.
         seed: Of the resamples.
         resamples: How many; 0 for no intervals.
@@ -97,11 +81,11 @@ def operating(
     """
     if base_rate is not None and not 0 < base_rate < 1:
         raise BadInput(f"base rate: is {base_rate}; expected a share between 0 and 1")
-    points = [*(Point(t) for t in thresholds), *(Point(s, is_share=True) for s in shares)]
-    own = dict(group or {})
-    rows = Rows.of(truth, p, weights, clusters)
+    names = named([*(Point(t) for t in thresholds), *(Point(s, is_share=True) for s in shares)])
+    points, own = list(names.values()), dict(group or {})
+    rows = Rows.of(truth, p, weights, clusters, strata)
     if rows is None:
-        return [_nothing(m, {**own, "at": x.name}, 0, "no posts") for x in points for m in MEASURES]
+        return [_nothing(m, {**own, "at": x}, 0, "no posts") for x in names for m in MEASURES]
     if classes_only and not np.isin(rows.ranked.score, (0, 1)).all():
         raise BadInput("p: expected 0 or 1 from a detector that gives classes only")
     site = Site(rows, base_rate)
@@ -109,6 +93,7 @@ def operating(
         unit=unit or ("posts" if clusters is None else "clusters"),
         units=rows.units,
         resamples=resamples,
+        in_strata=strata is not None,
     )
     many = weights is not None or base_rate is not None
     reporter = _Reporter(site, resampling, classes_only, many, own)
@@ -117,8 +102,8 @@ def operating(
     drawn = drawn.reshape(-1, len(points), len(MEASURES))
     values = site.figures(rows.weight, points)
     return [
-        reporter.finding(point, at, values[number], drawn[:, number])
-        for number, point in enumerate(points)
+        reporter.finding(name, point, at, values[number], drawn[:, number])
+        for number, (name, point) in enumerate(names.items())
         for at in range(len(MEASURES))
     ]
 
@@ -137,8 +122,8 @@ class _Reporter:
     weighted: bool
     group: Mapping[str, str | int]
 
-    def finding(self, point: Point, at: int, values: Floats, drawn: Floats) -> Finding:
-        group = {**self.group, "at": point.name}
+    def finding(self, name: str, point: Point, at: int, values: Floats, drawn: Floats) -> Finding:
+        group = {**self.group, "at": name}
         n = self._posts(MEASURES[at], values[0])
         why = self._why_missing(point, at, values)
         if why:

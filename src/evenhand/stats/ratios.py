@@ -6,7 +6,11 @@ draws: differences between figures, and between two detectors on the same cases,
 
 At the edges: a ratio without cases does not exist. With fewer than ten clusters there is no
 interval. Where all cases are right (or all wrong) resamples cannot differ and would pretend to
-certainty; the interval is then Wilson's, with the number of clusters as n.
+certainty; the interval is then Wilson's, with the number of clusters as n. For a difference of two
+such figures both intervals are squared and added (Newcombe 1998). Where every cluster has the same
+difference, as many clusters may be otherwise as Wilson's interval allows: two figures that are
+equal in all cases are 0 apart, give or take that, since nothing says that they are equal in the
+next one.
 
 >>> clusters = Clusters.of(["a", "a", "b"], seed=0, resamples=100)
 >>> clusters.value(Ratio.share([1, 0, 1], [1, 1, 1]))
@@ -15,8 +19,9 @@ certainty; the interval is then Wilson's, with the number of clusters as n.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -24,12 +29,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from evenhand.core.records import Finding
 from evenhand.core.streams import stream
-from evenhand.stats.decisions import FEWEST
-from evenhand.stats.intervals import LEVEL, RESAMPLES, wilson
+from evenhand.stats._resampled import ALIKE, Bounds, Resampling, some_unlike
+from evenhand.stats.intervals import RESAMPLES
 
 Floats = NDArray[np.float64]
-
-_ENOUGH = 0.95
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,9 +84,20 @@ class Clusters:
         found: Floats = np.divide(top, bottom, out=np.full(len(top), np.nan), where=bottom > 0)
         return found
 
+    def spread(self, ratio: Ratio) -> float:
+        """The standard deviation of the resamples; 0 where they differ in the last bits only."""
+        drawn = self.draws(ratio)
+        found = float(np.std(drawn[np.isfinite(drawn)]))
+        return found if found > ALIKE else 0.0
+
     def with_cases(self, ratio: Ratio) -> int:
         """How many clusters have a case below the line."""
         return int((self._sums((ratio.bottom != 0).astype(np.float64)) > 0).sum())
+
+    def resampling(self, unit: str, *ratios: Ratio) -> Resampling:
+        """What intervals are made of; the ratio that rests on the fewest clusters counts."""
+        units = min(self.with_cases(ratio) for ratio in ratios)
+        return Resampling(unit=unit, units=units, resamples=self.resamples)
 
 
 def ratio_finding(
@@ -102,13 +116,8 @@ def ratio_finding(
     value = clusters.value(ratio)
     if value is None:
         return Finding(measure=measure, value=None, n=0, group=group, why=why, unit=unit)
-    many = clusters.with_cases(ratio)
-    if value in (0.0, 1.0) and many >= FEWEST:
-        low, high = wilson(round(value * many), many)
-        how = f"{how}; all alike, so Wilson's interval with the {many} {unit} as n"
-        return _found(measure, value, (low, high), n, group, how, unit, cases)
-    drawn = clusters.draws(ratio)
-    return _resampled(measure, value, drawn, many, clusters, n, group, how, unit, cases)
+    bounds = clusters.resampling(unit, ratio).share(value, clusters.draws(ratio))
+    return _found(measure, value, bounds, n, group, how, unit, cases)
 
 
 def difference_finding(
@@ -125,51 +134,41 @@ def difference_finding(
 ) -> Finding:
     """The first ratio minus the second, clusters drawn jointly."""
     n = int(((first.bottom != 0) | (second.bottom != 0)).sum())
-    values = [clusters.value(ratio) for ratio in (first, second)]
-    if values[0] is None or values[1] is None:
+    one, other = clusters.value(first), clusters.value(second)
+    if one is None or other is None:
         return Finding(measure=measure, value=None, n=n, group=group, why=why, unit=unit)
-    many = min(clusters.with_cases(ratio) for ratio in (first, second))
-    drawn = clusters.draws(first) - clusters.draws(second)
-    value = values[0] - values[1]
-    return _resampled(measure, value, drawn, many, clusters, n, group, how, unit, cases)
+    if {one, other} <= {0.0, 1.0}:
+        bounds = _newcombe(one, other, *(clusters.resampling(unit, r) for r in (first, second)))
+    else:
+        drawn = clusters.draws(first) - clusters.draws(second)
+        bounds = clusters.resampling(unit, first, second).difference(one - other, drawn)
+    return _found(measure, one - other, bounds, n, group, how, unit, cases)
 
 
-def _resampled(
-    measure: str,
-    value: float,
-    drawn: Floats,
-    many: int,
-    clusters: Clusters,
-    n: int,
-    group: Mapping[str, str | int],
-    how: str,
-    unit: str,
-    cases: Sequence[str],
-) -> Finding:
-    known = drawn[np.isfinite(drawn)]
-    if many < FEWEST or len(known) < _ENOUGH * clusters.resamples or not len(known):
-        why = f"no interval: {many} {unit}, fewer than {FEWEST}"
-        if many >= FEWEST:
-            why = f"no interval: the figure does not exist in many resamples of {unit}"
-        return Finding(
-            measure=measure,
-            value=value,
-            n=n,
-            group=group,
-            method=how,
-            unit=unit,
-            why=why,
-            cases=cases,
-        )
-    low, high = np.quantile(known, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    how = f"{how}; percentile bootstrap over {unit}, {clusters.resamples:,} resamples"
-    return _found(measure, value, (float(low), float(high)), n, group, how, unit, cases)
+def alike_difference(value: float, clusters: int, level: float) -> tuple[float, float]:
+    """The interval of a difference that is the same in every one of so many clusters."""
+    return some_unlike(value, clusters, level, -1.0)
+
+
+def _newcombe(one: float, other: float, first: Resampling, second: Resampling) -> Bounds:
+    """The interval of a difference of two shares that are each 0 or 1."""
+    a, b = first.alike(one), second.alike(other)
+    if a.low is None or a.high is None or b.low is None or b.high is None:
+        return b if a.why is None else a
+    value = one - other
+    return replace(
+        a,
+        low=max(-1.0, value - math.hypot(one - a.low, b.high - other)),
+        high=min(1.0, value + math.hypot(a.high - one, other - b.low)),
+        method=f"both sides all alike: square and add (Newcombe) of Wilson's intervals with "
+        f"{first.units} and {second.units} {first.unit} as n",
+    )
 
 
 def _found(
     measure: str,
     value: float,
-    interval: tuple[float, float],
+    bounds: Bounds,
     n: int,
     group: Mapping[str, str | int],
     how: str,
@@ -181,10 +180,11 @@ def _found(
         value=value,
         n=n,
         group=group,
-        low=interval[0],
-        high=interval[1],
-        level=LEVEL,
-        method=how,
+        low=bounds.low,
+        high=bounds.high,
+        level=bounds.level,
+        method="; ".join(filter(None, [how, bounds.method])),
         unit=unit,
+        why=bounds.why,
         cases=cases,
     )

@@ -10,6 +10,7 @@ from evenhand.reports import Section
 from evenhand.studies.audit import Wanted, audit
 from evenhand.studies.filters import fitted
 from evenhand.studies.parts import Parts
+from evenhand.studies.suites import Judged
 
 _RESAMPLES = 200
 _TEMPLATES = ("gender", "profanity")
@@ -19,7 +20,7 @@ def audited(run: Run, labelled: Corpus, recipe: str) -> Parts:
     """Train on all of the gold and audit; every figure is simulated, as the training posts are."""
     detector = fitted(recipe, labelled, seed=run.seed)
     own = Run(run.command, run.seed)
-    card = audit(own, detector, Wanted(templates=_TEMPLATES, resamples=_RESAMPLES)).parts
+    card = audit(own, Judged(detector), Wanted(templates=_TEMPLATES, resamples=_RESAMPLES)).parts
     found = [replace(finding, origin="simulated") for finding in own.findings]
     run.findings += found
     run.data += own.data

@@ -139,11 +139,9 @@ class Bench:
         try:
             sat = suites.sit(
                 replace(suite, corpus=replace(suite.corpus, posts=posts)),
-                detector,
-                attribute=self.judged_by(detector),
+                suites.Judged(detector, attribute=self.judged_by(detector)),
                 seed=self.run.seed,
                 group={},
-                subset=isinstance(detector, KnowsPosts),
                 step=self._watched(detector, name),
             )
         except BadInput as error:

@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from evenhand.audits.templates import expand, read_set
+from evenhand.audits.templates import read_set, sentences_of
 from evenhand.core.errors import BadInput, NotEnoughData
 from evenhand.core.provenance import Run
 from evenhand.core.records import Finding, Split
@@ -202,7 +202,7 @@ def _sides(corpus: Corpus, runs: int, seed: int) -> Sides:
     rule = f"no {' or '.join(WITHOUT_AUTHOR)} on two sides"
     split = holdout(ids, task.labels, tied, test=_SHARE, dev=_SHARE, seed=seed, rule=rule)
     verify(split, ids, tied)
-    generated = expand(read_set("gender"))
+    generated = sentences_of(read_set("gender"))
     theirs = make_task(generated)
     scored = [*(split.dev or ()), *split.test, *theirs.codes["post"]]
     columns = ("id", "text", "source", "author")

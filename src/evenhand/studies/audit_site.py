@@ -1,47 +1,44 @@
-"""A detector on labelled posts: what its scores mean there, and whether it carries over.
+"""What a detector's scores mean on a site, as far as labelled posts can say.
 
-Thresholds: precision, recall and flagged share at .5, .7, .9 and at a flag rate the user can
-afford, and how far scores are from being probabilities, on one labelled corpus, weighted to its
-population where it was drawn from one, or to a base rate the user knows. Without labels from a site
-the answer to "what does .7 mean here" is: not known.
+Precision, recall and flagged share at .5, .7, .9 and at a flag rate the user can afford, and how
+far scores are from being probabilities, on one labelled corpus, weighted to its population where it
+was drawn from one, or to a base rate the user knows. Without labels from a site the answer to "what
+does .7 mean here" is: not known.
 
-Transfer: a sample of every installed corpus that has labels. Posts the detector was trained on are
-left out wherever it says which they are.
+Posts the detector was trained on are left out wherever it says which they are. A post it fails on
+counts as answered wrongly: a hateful one as not flagged, a harmless one as flagged.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from evenhand.audits.index import Index, figure
-from evenhand.audits.worst import TRANSFER
-from evenhand.core import registry
-from evenhand.core.errors import BadInput, EvenhandError, NotEnoughData
+from evenhand.core.errors import BadInput, NotEnoughData
 from evenhand.core.provenance import Run
 from evenhand.core.records import Finding
 from evenhand.core.streams import stream
 from evenhand.core.tables import tag
 from evenhand.data.corpus import Corpus
-from evenhand.data.find import data_folder, reader, used
-from evenhand.models.scoring import Scored
+from evenhand.data.find import used
 from evenhand.models.seen import trained_on
 from evenhand.reports import Figure, Grid, Line, Section, lines
 from evenhand.reports.numbers import count
 from evenhand.stats.calibration import at_base_rate, calibration, reliability
 from evenhand.stats.detection import detection
-from evenhand.stats.operating import operating
+from evenhand.stats.operating import THRESHOLDS, operating
 from evenhand.stats.thresholds import equal_error
 from evenhand.stats.weights import weigh
+from evenhand.studies.parts import Step
+from evenhand.studies.suites import Judged
 
-THRESHOLDS = (0.5, 0.7, 0.9)
 _DEV = ("dev", "validation")
-_NEVER = "never"
-
-Score = Callable[[pl.DataFrame, str], Scored]
+_MOST_CASES = 20
 
 
 @dataclass(frozen=True)
@@ -60,49 +57,63 @@ class Site:
                 raise BadInput(f"{name} {share}; expected a share above 0 and below 1")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Labelled:
     """Labelled posts with scores."""
 
     corpus: Corpus
     table: pl.DataFrame
-    """Columns post, p, truth (0 or 1), weight (null where there are none), dev."""
+    """Columns post, p (the wrong extreme where the detector failed), scored, truth (0 or 1), and
+    of a corpus that was drawn weight and cell."""
     left_out: int
     """Posts the detector was trained on."""
+    failed: Mapping[str, str]
     classes_only: bool
-    auc: Finding
+    found: Sequence[Finding]
+    """Its figures as a detector, at the threshold in use."""
+    errors_on: str
+    """Which posts the threshold of equal errors was found on."""
     equal_error: float | None
-    """The threshold of equal errors on the dev posts, or on all where no split is published."""
 
     @property
-    def weights(self) -> pl.Series | None:
-        """What each post counts."""
-        found = self.table["weight"]
-        return None if found.null_count() else found
+    def auc(self) -> Finding:
+        """The finding of its ranking."""
+        return next(finding for finding in self.found if finding.measure == "auc")
+
+    def column(self, name: str) -> NDArray[np.float64] | None:
+        """A column as numbers; None where the corpus was not drawn."""
+        return self.table[name].to_numpy() if name in self.table.columns else None
+
+    def strata(self) -> list[str] | None:
+        """The weighing cell of each post; None where the corpus was not drawn."""
+        return self.table["cell"].to_list() if "cell" in self.table.columns else None
 
 
-def labelled(run: Run, detector: object, score: Score, site: Site) -> Labelled:
+def labelled(run: Run, judged: Judged, site: Site, step: Step) -> Labelled:
     """The labelled posts of a site with the detector's scores."""
     run.data.append(used(site.corpus))
-    return _scored(run, detector, score, site.corpus, {"corpus": site.corpus.name, "on": "site"})
+    group = {"corpus": site.corpus.name, "on": "site"}
+    return score_labelled(run, judged, site.corpus, group, step)
 
 
-def _scored(
+def score_labelled(
     run: Run,
-    detector: object,
-    score: Score,
+    judged: Judged,
     corpus: Corpus,
-    group: dict[str, str],
+    group: Mapping[str, str],
+    step: Step,
+    *,
     most: int | None = None,
 ) -> Labelled:
+    """Labelled posts of a corpus, at most ``most`` of them, with scores and figures."""
     gold = corpus.main_gold()
     if gold is None or not corpus.hateful:
         raise BadInput(
             f"{corpus.name}: no labels that say what is hateful; name them with --hateful"
         )
     posts = corpus.posts.filter(pl.col("id").is_in(gold.drop_nulls("label")["post"].implode()))
-    seen = set(trained_on(detector, posts) or ())
-    posts = posts.filter(~pl.col("id").is_in(list(seen)))
+    seen = set(trained_on(judged.detector, posts) or ())
+    posts = posts.filter(~pl.col("id").is_in(list(seen))).sort("id")
     if not posts.height:
         raise NotEnoughData(
             f"{corpus.name}: all {len(seen):,} labelled posts were used to train the detector; "
@@ -110,80 +121,93 @@ def _scored(
         )
     if most is not None and posts.height > most:
         chosen = stream(run.seed, "transfer", corpus.name).choice(posts.height, most, replace=False)
-        posts = posts.sort("id")[np.sort(chosen).tolist()]
-    scored = score(posts, corpus.name)
+        posts = posts[np.sort(chosen).tolist()]
+    scored = judged.scores(posts, corpus.name, step)
     truth = pl.col("label").is_in(list(corpus.hateful)).cast(pl.Int64)
-    split = tag("split", posts) if "split" in _tags(posts) else pl.lit(None, dtype=pl.String)
     table = (
-        scored.table.drop_nulls("p")
-        .join(gold.select("post", truth=truth), on="post", maintain_order="left")
-        .join(posts.select(post="id", dev=split.is_in(_DEV)), on="post", maintain_order="left")
-        .sort("post")
+        scored.table.join(gold.select("post", truth=truth), on="post", maintain_order="left")
+        .with_columns(scored=pl.col("p").is_not_null())
+        .with_columns(pl.col("p").fill_null(1.0 - pl.col("truth")))
     )
     table = _weighed(corpus, table)
-    ranked = detection(
+    found = detection(
         table["truth"].to_numpy(),
         table["p"].to_numpy(),
-        weights=None if table["weight"].null_count() else table["weight"].to_numpy(),
+        weights=table["weight"].to_numpy() if "weight" in table.columns else None,
+        strata=table["cell"].to_list() if "cell" in table.columns else None,
+        threshold=judged.threshold,
         classes_only=scored.classes_only,
         seed=run.seed,
         group=group,
+        posts=table["post"].to_list(),
     )
-    dev = table.filter(pl.col("dev").fill_null(False))
-    errors = dev if dev["truth"].n_unique() == 2 else table
-    found = equal_error(errors["truth"].to_numpy(), errors["p"].to_numpy())
+    on, errors = _for_errors(posts, table)
+    met = equal_error(errors["truth"].to_numpy(), errors["p"].to_numpy())
     return Labelled(
-        corpus,
-        table,
-        len(seen),
-        scored.classes_only,
-        next(finding for finding in ranked if finding.measure == "auc"),
-        found.threshold if found else None,
+        corpus=corpus,
+        table=table,
+        left_out=len(seen),
+        failed=scored.failed,
+        classes_only=scored.classes_only,
+        found=[*found, _unscored(scored.failed, table.height, group)],
+        errors_on=on,
+        equal_error=met.threshold if met else None,
     )
 
 
-def _tags(posts: pl.DataFrame) -> list[str]:
+def _for_errors(posts: pl.DataFrame, table: pl.DataFrame) -> tuple[str, pl.DataFrame]:
+    """The posts to find the threshold of equal errors on: the published dev split, or all."""
     kind = posts.schema["tags"]
-    return [field.name for field in kind.fields] if isinstance(kind, pl.Struct) else []
+    if isinstance(kind, pl.Struct) and "split" in [field.name for field in kind.fields]:
+        dev = posts.filter(tag("split", posts).is_in(_DEV))["id"]
+        inside = table.filter(pl.col("post").is_in(dev.implode()))
+        if inside["truth"].n_unique() == 2:
+            return "dev", inside
+    return "labelled posts", table
 
 
 def _weighed(corpus: Corpus, table: pl.DataFrame) -> pl.DataFrame:
-    """The posts with their weights; of a corpus that was drawn, only those that were."""
+    """The posts with weight and cell; of a corpus that was drawn, only those that were."""
     if corpus.draws is None or corpus.strata is None:
-        return table.with_columns(weight=pl.lit(None, dtype=pl.Float64))
+        return table
     draws = corpus.draws.filter(pl.col("phase") == 1)
     inside = table.filter(pl.col("post").is_in(draws["post"].implode()))
-    weights = weigh(draws, inside["post"], corpus.strata).table.select("post", "weight")
+    weights = weigh(draws, inside["post"], corpus.strata).table.select("post", "weight", "cell")
     return inside.join(weights, on="post", maintain_order="left")
+
+
+def _unscored(failed: Mapping[str, str], n: int, group: Mapping[str, str]) -> Finding:
+    return Finding(
+        measure="unscored",
+        value=float(len(failed)),
+        n=n,
+        group=group,
+        method="posts the detector failed on; each counts as answered wrongly",
+        unit="posts",
+        why="a count, no interval",
+        cases=sorted(failed)[:_MOST_CASES],
+    )
 
 
 def threshold_part(run: Run, known: Labelled, site: Site, threshold: float) -> Iterator[Section]:
     """What a score means on the site."""
     group = {"corpus": known.corpus.name, "on": "site"}
-    truth, p = known.table["truth"].to_numpy(), known.table["p"].to_numpy()
-    weights = known.weights
     at = sorted({*THRESHOLDS, threshold})
-    found = [known.auc]
+    found = [f for f in known.found if f.measure in ("auc", "average_precision", "unscored")]
     found += operating(
-        truth,
-        p,
+        known.table["truth"].to_numpy(),
+        known.table["p"].to_numpy(),
         thresholds=at,
         shares=() if site.flag_rate is None else (site.flag_rate,),
-        weights=None if weights is None else weights.to_numpy(),
+        weights=known.column("weight"),
+        strata=known.strata(),
         base_rate=site.base_rate,
         classes_only=known.classes_only,
         group=group,
         seed=run.seed,
     )
-    found += calibration(
-        truth,
-        p,
-        weights=None if weights is None else weights.to_numpy(),
-        classes_only=known.classes_only,
-        group=group,
-        seed=run.seed,
-    )
-    found += _mapped(known, site, at, group)
+    found += _calibrated(known, group, run.seed)
+    found += _mapped(Index(found), known, site, at, group)
     run.findings += found
     yield Section(
         f"Thresholds on {known.corpus.name}",
@@ -194,14 +218,34 @@ def threshold_part(run: Run, known: Labelled, site: Site, threshold: float) -> I
     )
 
 
+def _scored_only(known: Labelled) -> Labelled:
+    """Without the posts the detector failed on, which have no score to be calibrated."""
+    return Labelled(**{**vars(known), "table": known.table.filter("scored")})
+
+
+def _calibrated(known: Labelled, group: Mapping[str, str], seed: int) -> list[Finding]:
+    scored = _scored_only(known)
+    return calibration(
+        scored.table["truth"].to_numpy(),
+        scored.table["p"].to_numpy(),
+        weights=scored.column("weight"),
+        strata=scored.strata(),
+        classes_only=known.classes_only,
+        group=group,
+        seed=seed,
+    )
+
+
 def _mapped(
-    known: Labelled, site: Site, thresholds: Sequence[float], group: Mapping[str, str]
+    index: Index,
+    known: Labelled,
+    site: Site,
+    thresholds: Sequence[float],
+    group: Mapping[str, str],
 ) -> Iterator[Finding]:
     """What a score that is a probability on the corpus would be at the site's base rate."""
-    here = known.table["truth"].mean()
-    if site.base_rate is None or known.classes_only or not isinstance(here, float):
-        return
-    if not 0 < here < 1:
+    here = index.value("base_rate", **group)
+    if site.base_rate is None or known.classes_only or here is None or not 0 < here < 1:
         return
     mapped = at_base_rate(thresholds, here, site.base_rate)
     for threshold, value in zip(thresholds, mapped, strict=True):
@@ -224,7 +268,7 @@ def _threshold_words(known: Labelled, site: Site) -> Iterator[str]:
             "precision and flagged share are those of such a site, if its hateful and harmless "
             "posts are like these."
         )
-    elif known.weights is not None:
+    elif known.column("weight") is not None:
         yield f"{n} labelled posts, weighted to the population they were drawn from."
     else:
         yield (
@@ -233,6 +277,12 @@ def _threshold_words(known: Labelled, site: Site) -> Iterator[str]:
         )
     if known.left_out:
         yield f"{count(known.left_out)} posts the detector was trained on are left out."
+    if known.failed:
+        reasons = "; ".join(sorted(set(known.failed.values()))[:3])
+        yield (
+            f"The detector failed on {count(len(known.failed))} posts, which count as answered "
+            f"wrongly: {reasons}."
+        )
 
 
 def _calibration_words(index: Index, group: Mapping[str, str]) -> Iterator[str]:
@@ -248,11 +298,11 @@ def _calibration_words(index: Index, group: Mapping[str, str]) -> Iterator[str]:
 
 
 def _diagram(known: Labelled) -> Figure:
-    weights = known.weights
+    scored = _scored_only(known)
     bins = reliability(
-        known.table["truth"].to_numpy(),
-        known.table["p"].to_numpy(),
-        weights=None if weights is None else weights.to_numpy(),
+        scored.table["truth"].to_numpy(),
+        scored.table["p"].to_numpy(),
+        weights=scored.column("weight"),
     )
     line = Line(
         name="posts, in ten groups of equal size",
@@ -273,10 +323,7 @@ def _diagram(known: Labelled) -> Figure:
 
 def _threshold_grid(found: Sequence[Finding]) -> Grid:
     index = Index(found)
-    groups = []
-    for finding in found:
-        if finding.measure == "recall":
-            groups.append(dict(finding.group))
+    groups = [dict(finding.group) for finding in found if finding.measure == "flagged_share"]
     measures = ["threshold", "precision", "recall", "flagged_share"]
     headings = ["at", "threshold", "precision", "recall", "flagged share"]
     if any(finding.measure == "score_at_base_rate" for finding in found):
@@ -286,53 +333,3 @@ def _threshold_grid(found: Sequence[Finding]) -> Grid:
         [str(group["at"]), *(figure(index.get(m, **group)) for m in measures)] for group in groups
     ]
     return Grid("thresholds", "What a threshold gives", headings, rows, narrow=(0, 2, 3, 4))
-
-
-def transfer_part(
-    run: Run, detector: object, score: Score, most: int, threshold: float
-) -> list[Section]:
-    """The detector on a sample of every installed corpus with labels."""
-    found: list[Finding] = []
-    rows, words = [], []
-    for name in registry.names("readers"):
-        known_reader = reader(name)
-        if not known_reader.installed(data_folder()) or known_reader.may_train.startswith(_NEVER):
-            continue
-        corpus = known_reader.read(data_folder())
-        try:
-            known = _scored(run, detector, score, corpus, {"corpus": name, "on": TRANSFER}, most)
-        except EvenhandError as error:
-            words.append(f"Left out: {error}")
-            continue
-        run.data.append(used(corpus))
-        mine = detection(
-            known.table["truth"].to_numpy(),
-            known.table["p"].to_numpy(),
-            threshold=threshold,
-            classes_only=known.classes_only,
-            group={"corpus": name, "on": TRANSFER},
-            seed=run.seed,
-        )
-        found += mine
-        index = Index(mine)
-        cells = [
-            index.get(m, corpus=name, on=TRANSFER)
-            for m in ("base_rate", "precision", "recall", "f1", "average_precision", "auc")
-        ]
-        rows.append([name, count(known.table.height), *map(figure, cells)])
-    if not (rows or words):
-        return []
-    run.findings += found
-    grid = Grid(
-        "transfer",
-        f"At most {count(most)} posts of every installed corpus, threshold {threshold}",
-        ("corpus", "posts", "base rate", "precision", "recall", "F1", "average precision", "AUC"),
-        rows,
-        narrow=(0, 1, 4, 7),
-    )
-    intro = (
-        "What counts as hateful differs between corpora; a figure says how far this detector "
-        "agrees with that corpus's labels. Posts it was trained on are left out where it says "
-        "which they are."
-    )
-    return [Section("Transfer to installed corpora", [intro, *words], found, grids=[grid])]
