@@ -1,10 +1,11 @@
 import pytest
 
-from evenhand.audits.gates import broken, read_gates
+from evenhand.audits.gates import judge, read_gates
 from evenhand.core.errors import BadInput
 from evenhand.core.records import Finding
 
 FOUND = [
+    Finding(measure="unscored", value=0, n=9, group={"suite": "a"}, why="a count, no interval"),
     Finding(measure="accuracy", value=0.8, n=90, low=0.7, high=0.9, group={"suite": "a"}),
     Finding(measure="fpr_gap", value=0.1, n=90, low=0.0, high=0.3, group={"suite": "a"}),
     Finding(measure="accuracy", value=0.9, n=3, group={"suite": "b"}, why="too few"),
@@ -15,7 +16,7 @@ FOUND = [
 def judged(tmp_path, text):
     file = tmp_path / "gates.toml"
     file.write_text(text, encoding="utf-8")
-    return broken(read_gates(file), FOUND)
+    return [why for _, why in judge(read_gates(file), FOUND) if why is not None]
 
 
 def gate(measure, limit, group='{ suite = "a" }', more=""):
@@ -28,13 +29,24 @@ def gate(measure, limit, group='{ suite = "a" }', more=""):
         (gate("accuracy", "at_least = 0.7"), False),
         (gate("accuracy", "at_least = 0.75"), True),  # .8 is enough, its lower end .7 is not
         (gate("accuracy", "at_least = 0.75", more='on = "point"'), False),
+        (gate("unscored", "at_most = 0"), False),  # counted: nothing to be unsure of
         (gate("fpr_gap", "at_most = 0.3"), False),
         (gate("fpr_gap", "at_most = 0.2"), True),
         (gate("accuracy", "at_least = 0.5", group='{ suite = "b" }'), True),  # no interval
         (gate("accuracy", "at_least = 0.5", '{ suite = "b" }', 'on = "point"'), False),
         (gate("recall", "at_least = 0", group="{}"), True),  # no figure
     ],
-    ids=["holds", "bound", "point", "at-most", "at-most-broken", "no-interval", "alone", "null"],
+    ids=[
+        "holds",
+        "bound",
+        "point",
+        "counted",
+        "at-most",
+        "at-most-broken",
+        "no-interval",
+        "alone",
+        "null",
+    ],
 )
 def test_a_gate_is_on_the_bad_end_unless_it_says_point(tmp_path, text, breaks):
     assert bool(judged(tmp_path, text)) == breaks

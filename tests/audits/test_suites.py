@@ -359,3 +359,9 @@ def test_slurs_are_read_and_starred(tmp_path):
     file.write_text("[[slur]]\none = 1\n")
     with pytest.raises(BadInput, match="expected \\[\\[slur\\]\\] with one, many, identity"):
         read_slurs(file)
+
+
+@pytest.mark.parametrize("name", ["../x", "a b", "", "a/b"], ids=["up", "space", "empty", "slash"])
+def test_a_name_that_cannot_be_a_file_is_refused(tmp_path, name):
+    message = faults(tmp_path / "s", suite=SUITE.replace('"weather"', f'"{name}"'))
+    assert "name" in message

@@ -89,8 +89,8 @@ def test_gaps_are_claimed_only_beyond_chance():
     [claim] = uneven(gap(0.001))
     assert claim.at_least == pytest.approx(0.2)
     assert claim.sentence == (
-        "Finds hate unevenly in a: 90 % for sailors, 50 % for archers; 40 points between the two "
-        "ends in comparable sentences, where chance gives 10 points."
+        "Finds hate unevenly in a: most often for sailors, least for archers; in 90 comparable "
+        "cases the two ends are 40 points apart, where chance gives 10 points."
     )
 
 

@@ -200,7 +200,7 @@ def test_no_posts():
         ("near STRASSE", "Straße", "near […]"),
         (r"C:\new\table: 100% full", "vermin", r"C:\new\table: 100% full"),
         ("vermin " * 200, "all vermin", "[…]"),
-        ("w " * 299 + "vermin", "vermin", ("w " * 299)[:300]),
+        ("x " + "fool " * 200, "a fool", "x […]"),  # cut after 600 letters, within a word
         ("KeyError: 'vermin'", "all vermin", "KeyError: […]"),
         ("bad: all the vermin are…", "all the vermin are here", "bad: […]…"),
         ("a\n b", "x", "a b"),

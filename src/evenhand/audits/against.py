@@ -193,20 +193,20 @@ def _finding(difference: _Difference, group: Group, comparisons: int) -> Finding
 
 
 def verdicts(findings: Sequence[Finding]) -> tuple[list[Finding], list[Finding]]:
-    """Where the first detector is worse and where it is better, worst and best first."""
-    p = {
-        tuple(sorted(f.group.items())): f.value
-        for f in findings
-        if f.measure == "accuracy_difference_p"
-    }
-    sure = [
-        f
-        for f in findings
-        if f.measure == "accuracy_difference"
-        and f.value is not None
-        and (found := p.get(tuple(sorted(f.group.items())))) is not None
-        and found <= ALPHA
+    """Where the first detector is worse and where it is better, worst and best first.
+
+    Said only where the corrected interval leaves out zero.
+    """
+    known = [
+        finding
+        for finding in findings
+        if finding.measure == "accuracy_difference"
+        and finding.low is not None
+        and finding.high is not None
     ]
-    worse = sorted((f for f in sure if (f.value or 0) < 0), key=lambda f: f.value or 0)
-    better = sorted((f for f in sure if (f.value or 0) > 0), key=lambda f: -(f.value or 0))
-    return worse, better
+    worse = [finding for finding in known if (finding.high or 0.0) < 0]
+    better = [finding for finding in known if (finding.low or 0.0) > 0]
+    return (
+        sorted(worse, key=lambda finding: finding.value or 0.0),
+        sorted(better, key=lambda finding: -(finding.value or 0.0)),
+    )

@@ -6,12 +6,12 @@ from collections.abc import Collection, Iterator, Sequence
 
 from evenhand.audits.against import verdicts
 from evenhand.audits.index import Index, figure
+from evenhand.audits.suite_figures import ORIGINAL
 from evenhand.audits.weaknesses import OPERATING, Weakness
 from evenhand.audits.worst import MOST, Worst
 from evenhand.core.records import Finding
-from evenhand.reports import LIMITS, Grid, Section
+from evenhand.reports import Grid, Section
 from evenhand.reports.numbers import count, percent
-from evenhand.reports.wording import group_text
 
 
 def worst_section(found: Worst) -> Section:
@@ -40,24 +40,29 @@ def brief(
 ) -> Iterator[str]:
     """What the identity measures say, in sentences."""
     flips = [
-        f
-        for f in index.all("identity_flip_rate")
-        if f.group.get("threshold") == OPERATING and "label" not in f.group and f.value is not None
+        finding
+        for finding in index.all("identity_flip_rate")
+        if finding.group.get("threshold") == OPERATING
+        and "label" not in finding.group
+        and finding.value is not None
+        and finding.group.get("templates") not in swearing
     ]
-    identities = [f for f in flips if f.group.get("templates") not in swearing]
-    if identities:
-        worst = max(identities, key=lambda f: f.value or 0.0)
+    if flips:
+        worst = max(flips, key=lambda finding: finding.value or 0.0)
+        rate = percent(worst.value or 0.0)
         yield (
-            f"One identity in place of another changes its answer in up to "
-            f"{percent(worst.value or 0)} of otherwise equal pairs of sentences "
-            f"({worst.group.get('templates')} templates, {count(worst.n)} pairs)."
+            f"One identity in place of another changes its answer in up to {rate} of otherwise "
+            f"equal pairs of sentences ({worst.group.get('templates')} templates, "
+            f"{count(worst.n)} pairs)."
+            if worst.value
+            else "One identity in place of another never changes its answer."
         )
     if uneven:
         yield (
             f"It treats identities unevenly beyond chance in {len(uneven)} of the comparisons "
             "(corrected together)."
         )
-    elif identities:
+    elif flips:
         yield "No unevenness between identities beyond chance was found; that does not prove none."
 
 
@@ -68,63 +73,64 @@ def against_section(other: str, findings: Sequence[Finding]) -> Section:
     words = [against_sentence(other, findings)]
     if not (worse or better):
         words.append("A difference that is not shown is not shown to be absent.")
-    p = Index(findings)
+    index = Index(findings)
     rows = []
     for finding in [*worse, *better]:
-        group = {k: v for k, v in finding.group.items() if k != "against"}
-        adjusted = p.get("accuracy_difference_p", **finding.group)
         verdict = "worse" if (finding.value or 0) < 0 else "better"
-        rows.append(
-            [group_text(group), verdict, count(finding.n), figure(finding), figure(adjusted)]
-        )
+        adjusted = index.get("accuracy_difference_p", **finding.group)
+        cells = [figure(finding), count(finding.n), figure(adjusted)]
+        rows.append([verdict, _cases_words(finding), *cells])
     grid = Grid(
         "against",
         f"Beside {other}: what differs, of {count(len(compared))} comparisons",
-        ("cases", "verdict", "n", "accuracy difference", "p (Holm)"),
+        ("verdict", "cases", "accuracy difference", "n", "p (Holm)"),
         rows,
         words=2,
     )
     return Section(f"Against {other}", words, findings, grids=[grid] if rows else [])
 
 
+def _cases_words(finding: Finding) -> str:
+    """Which cases a comparison is about."""
+    group = {k: str(v) for k, v in finding.group.items() if k != "against"}
+    suite = group.pop("suite", "")
+    if group.get("set") == ORIGINAL and "functionality" in group:
+        group.pop("set")
+    return f"{suite}: {', '.join(group.values()) or 'all cases'}"
+
+
 def against_sentence(other: str, findings: Sequence[Finding]) -> str:
     """Whether the detector is worse than the other anywhere."""
     worse, better = verdicts(findings)
     compared = sum(f.measure == "accuracy_difference" for f in findings)
-    first = f"worse in {len(worse)}" if worse else "worse in none"
-    where = ""
-    if worse:
-        group = {k: v for k, v in worst_first(worse).group.items() if k != "against"}
-        where = f" (most: {group_text(group)}, {figure(worst_first(worse))})"
+    if not worse:
+        first = "worse in none"
+    else:
+        first = f"worse in {len(worse)} (most in {_cases_words(worse[0])}, {figure(worse[0])})"
     return (
         f"Beside {other}, of {count(compared)} comparisons of accuracy, corrected together: "
-        f"{first}{where}, better in {len(better)}."
+        f"{first}, better in {len(better)}."
     )
 
 
-def worst_first(findings: Sequence[Finding]) -> Finding:
-    """The finding with the lowest value."""
-    return min(findings, key=lambda finding: finding.value or 0.0)
-
-
-def gates_section(total: int, broken: Sequence[str]) -> Section:
-    """Which gates did not hold."""
-    words = [f"{total - len(broken)} of {total} gates hold."]
-    return Section("Gates", [*words, *(f"Broken: {why}" for why in broken)])
+def gates_section(judged: Sequence[tuple[str, str | None]]) -> Section:
+    """Every gate, and why it broke."""
+    broken = [why for _, why in judged if why is not None]
+    rows = [[words, "holds" if why is None else f"broken: {why}"] for words, why in judged]
+    grid = Grid("gates", "Gates", ("gate", "verdict"), rows, words=2)
+    words = f"{len(judged) - len(broken)} of {len(judged)} gates hold."
+    return Section("Gates", [words], grids=[grid])
 
 
 def limits_section(notes: Sequence[str]) -> Section:
-    """What the card does not say."""
+    """What the card does not say; the words at the foot of the page are not repeated."""
     return Section(
         "Limits",
         [
-            "Passing a suite shows the absence of these weaknesses only; templates are not people, "
-            "and nobody wrote these sentences to anybody.",
             "The suites are in English, their identities are few and never combined, and the right "
             "answers are ours unless a section says that people judged them.",
             "What a score means on your site is not known without labels from your site.",
-            *notes,
-            LIMITS,
+            *dict.fromkeys(notes),
         ],
     )
 

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from evenhand.audits.index import COUNTED
 from evenhand.core.errors import BadInput, Fault
 from evenhand.core.records import Finding
 
@@ -49,13 +50,13 @@ class Gate:
         """Why the finding does not pass; None where it does."""
         lower = self.at_least is not None
         if finding.value is None:
-            return f"{self.words}: there is no figure: {finding.why}"
+            return f"there is no figure: {finding.why}"
         end = finding.value
-        if self.on == "bound":
+        if self.on == "bound" and not _counted(finding):
             bound = finding.low if lower else finding.high
             if bound is None:
                 return (
-                    f"{self.words}: the figure is {finding.value:.3f} without an interval "
+                    f"the figure is {finding.value:.3f} without an interval "
                     f'({finding.why}); say on = "point" to judge it alone'
                 )
             end = bound
@@ -67,7 +68,12 @@ class Gate:
             if finding.low is not None and finding.high is not None
             else ""
         )
-        return f"{self.words}: found {finding.value:.3f}{interval} (n = {finding.n:,})"
+        return f"found {finding.value:.3f}{interval} (n = {finding.n:,})"
+
+
+def _counted(finding: Finding) -> bool:
+    """Whether a figure was counted, so that there is nothing to be unsure of."""
+    return finding.method == "count" or finding.why == COUNTED
 
 
 def read_gates(path: Path) -> list[Gate]:
@@ -110,13 +116,16 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def broken(gates: Sequence[Gate], findings: Sequence[Finding]) -> list[str]:
-    """What broke; a gate about nothing that was measured is broken too."""
-    found = []
+def judge(gates: Sequence[Gate], findings: Sequence[Finding]) -> list[tuple[str, str | None]]:
+    """Every gate in words, and why it broke (None: it holds).
+
+    A gate about nothing that was measured is broken too.
+    """
+    found: list[tuple[str, str | None]] = []
     for gate in gates:
         same = [f for f in findings if f.measure == gate.measure and dict(f.group) == gate.group]
-        found += [why for finding in same if (why := gate.broken(finding))]
-        found += [] if same else [_unknown(gate, findings)]
+        found += [(gate.words, gate.broken(finding)) for finding in same]
+        found += [] if same else [(gate.words, _unknown(gate, findings))]
     return found
 
 
@@ -124,7 +133,7 @@ def _unknown(gate: Gate, findings: Sequence[Finding]) -> str:
     groups = [dict(f.group) for f in findings if f.measure == gate.measure]
     if not groups:
         measures = ", ".join(sorted({finding.measure for finding in findings}))
-        return f"{gate.words}: no such measure in this audit; it has {measures}"
+        return f"no such measure in this audit; it has {measures}"
     near = sorted(groups, key=lambda group: -len(group.items() & gate.group.items()))[:3]
     listed = "; ".join(str(group) for group in near)
-    return f"{gate.words}: no figure has exactly this group; the nearest are {listed}"
+    return f"no figure has exactly this group; the nearest are {listed}"

@@ -22,6 +22,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from evenhand.audits.answers import answered
+from evenhand.audits.index import COUNTED
 from evenhand.audits.templates import LABELS
 from evenhand.core.errors import BadInput
 from evenhand.core.records import Finding
@@ -168,7 +169,7 @@ def _unscored(rows: pl.DataFrame, group: Group) -> Finding:
         group=group,
         method="sentences the detector failed on; each counts as answered wrongly",
         unit="sentences",
-        why="a count, no interval",
+        why=COUNTED,
         cases=failed[:_MOST_CASES],
     )
 
@@ -205,7 +206,13 @@ def _differences(
 
 def _rates(rows: pl.DataFrame, how: _How) -> Iterator[Finding]:
     """False-positive and false-negative rate overall, of every group and of every term."""
-    clusters = Clusters.of(rows["template"].to_list(), seed=how.seed, resamples=how.resamples)
+    clusters = Clusters.of(
+        rows["template"].to_list(),
+        seed=how.seed,
+        resamples=how.resamples,
+        outcome=(rows["hateful"] == rows["flagged"]).to_numpy(),
+        within=rows.select(pl.format("{}/{}", "label", "group")).to_series().to_list(),
+    )
     hateful, flagged = rows["hateful"].to_numpy(), rows["flagged"].to_numpy()
     sides = (("fpr", ~hateful, flagged, "neutral"), ("fnr", hateful, ~flagged, "abusive"))
     every = np.ones(rows.height, dtype=np.bool_)

@@ -64,6 +64,8 @@ def _overview(sets: Sequence[str], thresholds: Sequence[str], index: Index) -> G
                     name,
                     threshold,
                     figure(auc) if threshold == thresholds[0] else "",
+                    figure(flips),
+                    count(flips.n),
                     *(
                         cell
                         for measure in ("fped", "fned")
@@ -72,17 +74,15 @@ def _overview(sets: Sequence[str], thresholds: Sequence[str], index: Index) -> G
                             number(index.value(f"{measure}_shuffled", **where)),
                         )
                     ),
-                    count(flips.n),
-                    figure(flips),
                 ]
             )
     return Grid(
         "identity_templates",
         "Template sets at each threshold",
-        ("set", "threshold", "AUC", "FPED", "by chance", "FNED", "by chance", "pairs", "flip rate"),
+        ("set", "threshold", "AUC", "flip rate", "pairs", "FPED", "by chance", "FNED", "by chance"),
         rows,
         words=2,
-        narrow=(0, 1, 2, 8),
+        narrow=(0, 1, 2, 3),
     )
 
 

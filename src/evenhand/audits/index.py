@@ -7,6 +7,9 @@ from collections.abc import Iterable
 from evenhand.core.records import Finding
 from evenhand.reports.numbers import NOTHING, interval_text, value_text
 
+COUNTED = "a count, no interval"
+"""Why a figure has no interval where every case was counted."""
+
 
 class Index:
     """Findings that can be asked for by what they are."""

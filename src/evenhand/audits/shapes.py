@@ -6,6 +6,7 @@ table. What does not fit is named by its place, so that a file can be mended wit
 
 from __future__ import annotations
 
+import re
 import reprlib
 import tomllib
 from importlib.resources.abc import Traversable
@@ -49,3 +50,14 @@ def misfit(value: object, shape: Any, name: str) -> str | None:
     else:
         return f"{name} is {reprlib.repr(value)}"
     return next((found for part in parts if (found := misfit(*part))), None)
+
+
+def name_fault(name: str) -> str | None:
+    """Why a name cannot stand in the names of files and cases; None where it can.
+
+    >>> name_fault("my-suite"), name_fault("../x")
+    (None, "name is '../x'; expected letters, digits, dots, hyphens and underscores only")
+    """
+    if re.fullmatch(r"\w[\w.-]*", name):
+        return None
+    return f"name is {name!r}; expected letters, digits, dots, hyphens and underscores only"

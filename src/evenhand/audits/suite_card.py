@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from evenhand.audits.filling import MISSPELLINGS, marked
-from evenhand.audits.shapes import misfit
+from evenhand.audits.shapes import misfit, name_fault
 from evenhand.audits.suite_records import SLUR_SLOTS, Slur
 from evenhand.core.errors import Fault
 from evenhand.data.corpus import Statement
@@ -82,6 +82,8 @@ def read_card(main: Mapping[str, Any], where: str, reading: Reading) -> Statemen
     reading.substitutions = taken["substitutions"]
     parts = Statement.__dataclass_fields__
     reading.keys(taken["statement"], list(parts), f"{where}, statement")
+    if taken["name"] and (wrong := name_fault(taken["name"])):
+        reading.fault(where, wrong)
     for what in (*_form_faults(reading), *_slot_faults(reading), *_substitution_faults(reading)):
         reading.fault(where, what)
     return Statement(**{key: text for key, text in taken["statement"].items() if key in parts})

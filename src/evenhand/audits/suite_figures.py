@@ -19,6 +19,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from evenhand.audits.answers import Answers
+from evenhand.audits.index import COUNTED
 from evenhand.core.records import Finding
 from evenhand.data.labels import HATEFUL, OTHER
 from evenhand.stats.group_rates import group_rates
@@ -88,7 +89,13 @@ def suite_figures(
 ) -> list[Finding]:
     """Every figure of a detector on a suite."""
     table = answers.table
-    clusters = Clusters.of(table["template"].to_list(), seed=seed, resamples=resamples)
+    clusters = Clusters.of(
+        table["template"].to_list(),
+        seed=seed,
+        resamples=resamples,
+        outcome=table["right"].to_numpy(),
+        within=table.select(pl.format("{}/{}", "functionality", "set")).to_series().to_list(),
+    )
     figures = _Figures(answers, clusters, dict(group or {}))
     every = np.ones(table.height, dtype=np.bool_)
     found = [figures.accuracy(every, {}), *figures.constants(every, {}), _f1(figures)]
@@ -235,6 +242,6 @@ def _unscored(answers: Answers, group: Group) -> Finding:
         group=group,
         method="cases the detector failed on; each counts as answered wrongly",
         unit="cases",
-        why="a count, no interval",
+        why=COUNTED,
         cases=sorted(answers.failed)[:_MOST_CASES],
     )

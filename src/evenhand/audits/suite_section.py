@@ -25,9 +25,12 @@ from evenhand.reports.numbers import count, number, percent
 _MOST_CASES = 12
 _MOST_TEMPLATES = 15
 RATES = ("accuracy", "precision", "recall", "fpr", "fnr", "selection_rate")
-_RATIOS = {
-    "demographic_parity_ratio": "flagged (demographic parity)",
-    "equalized_odds_ratio": "recall or FPR (equalized odds)",
+_BETWEEN = {
+    "recall_gap": "gap in recall",
+    "fpr_gap": "gap in FPR",
+    "selection_gap": "gap in what is flagged",
+    "demographic_parity_ratio": "ratio of what is flagged (demographic parity)",
+    "equalized_odds_ratio": "ratio of recall or FPR (equalized odds)",
 }
 _RATE_HEADINGS = ("accuracy", "precision", "recall", "FPR", "FNR", "flagged")
 
@@ -46,7 +49,7 @@ def suite_section(
     identities = answers.table["identity"].drop_nulls().unique().sort().to_list()
     if len(identities) > 1:
         grids.append(identity_grid(suite.name, identities, index, base))
-        grids.append(_ratio_grid(suite.name, index, base))
+        grids.append(_between_grid(suite.name, index, base))
     failures = _failure_grid(suite.name, answers)
     if failures.rows:
         grids.append(failures)
@@ -179,17 +182,12 @@ def _by_functionality(
 def identity_grid(
     name: str, identities: Sequence[str], index: Index, base: Mapping[str, str]
 ) -> Grid:
-    """Rates of every identity, and the gaps between them beside chance."""
+    """Rates of every identity."""
     rows = []
     for identity in identities:
         cells = [index.get(rate, **base, identity=identity) for rate in RATES]
         n = cells[0].n if cells[0] else 0
         rows.append([identity, count(n), *(figure(cell) for cell in cells)])
-    gaps = {"recall": "recall_gap", "fpr": "fpr_gap", "selection_rate": "selection_gap"}
-    for ending, words in (("", "largest gap"), ("_shuffled", "gap by chance"), ("_p", "p")):
-        found = {rate: index.get(f"{gap}{ending}", **base) for rate, gap in gaps.items()}
-        if any(found.values()):
-            rows.append([words, "", *(figure(found[r]) if r in found else "" for r in RATES)])
     return Grid(
         f"{name}_identities",
         f"{name}: what is done to whom",
@@ -199,22 +197,27 @@ def identity_grid(
     )
 
 
-def _ratio_grid(name: str, index: Index, base: Mapping[str, str]) -> Grid:
-    """The two ratios beside what chance and the constant answers give."""
-    rows = [
-        [
-            words,
-            figure(index.get(measure, **base)),
-            figure(index.get(f"{measure}_shuffled", **base)),
-            *(figure(index.get(measure, **base, baseline=constant)) for constant in CONSTANTS),
-        ]
-        for measure, words in _RATIOS.items()
-    ]
+def _between_grid(name: str, index: Index, base: Mapping[str, str]) -> Grid:
+    """Gaps and ratios between identities beside what chance and the constant answers give."""
+    rows = []
+    for measure, words in _BETWEEN.items():
+        found = index.get(measure, **base)
+        rows.append(
+            [
+                words,
+                count(found.n) if found else "",
+                figure(found),
+                figure(index.get(f"{measure}_shuffled", **base)),
+                figure(index.get(f"{measure}_p", **base)),
+                *(figure(index.get(measure, **base, baseline=constant)) for constant in CONSTANTS),
+            ]
+        )
     return Grid(
-        f"{name}_ratios",
-        f"{name}: ratios between identities (lowest over highest)",
-        ("ratio", "", "by chance", "always hateful", "never hateful"),
+        f"{name}_between",
+        f"{name}: between identities, in cases that differ in nothing else (p uncorrected)",
+        ("measure", "n", "found", "by chance", "p", "always hateful", "never hateful"),
         rows,
+        narrow=(0, 2, 3, 4),
     )
 
 
@@ -237,7 +240,7 @@ def _failure_grid(name: str, answers: Answers) -> Grid:
     shown = f"the {count(len(rows))} worst of {count(failing.height)}"
     return Grid(
         f"{name}_failures",
-        f"{name}: cases that failed, by template and set ({shown}; `answers.parquet` has all)",
+        f"{name}: cases answered wrongly, by template and set ({shown}; answers.parquet has all)",
         ("template", "set", "right answer", "n", "wrong"),
         rows,
         words=3,

@@ -27,7 +27,7 @@ from typing import Any
 import polars as pl
 
 from evenhand.audits.filling import filled, slots
-from evenhand.audits.shapes import misfit, read_text, toml
+from evenhand.audits.shapes import misfit, name_fault, read_text, toml
 from evenhand.audits.slurs import starred
 from evenhand.core.errors import BadInput, Faults, UnknownComponent
 from evenhand.core.tables import posts_table
@@ -81,6 +81,8 @@ class TemplateSet:
 
     def __post_init__(self) -> None:
         faults = Faults(f"template set {self.name!r}")
+        if wrong := name_fault(self.name):
+            faults.add(wrong)
         if self.kind not in KINDS:
             faults.add(f"kind is {self.kind!r}; expected {' or '.join(map(repr, KINDS))}")
         for what in (*self._word_faults(), *self._term_faults(), *self._template_faults()):

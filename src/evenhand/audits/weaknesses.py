@@ -158,13 +158,14 @@ def _uneven_words(measure: str, gap: Finding, index: Index) -> str:
         and set(more) <= {"identity", "group"}
     }
     most, least = max(known, key=lambda g: known[g]), min(known, key=lambda g: known[g])
-    spread = f"{percent(known[most])} for {most}, {percent(known[least])} for {least}"
     if "suite" in gap.group:
         chance = index.value(f"{measure}_shuffled", **gap.group)
         return (
-            f"{deed} unevenly in {gap.group['suite']}: {spread}; {_points(gap.value or 0)} between "
-            f"the two ends in comparable sentences, where chance gives {_points(chance or 0)}."
+            f"{deed} unevenly in {gap.group['suite']}: most often for {most}, least for {least}; "
+            f"in {count(gap.n)} comparable cases the two ends are {_points(gap.value or 0)} apart, "
+            f"where chance gives {_points(chance or 0)}."
         )
+    spread = f"{percent(known[most])} for {most}, {percent(known[least])} for {least}"
     swapped = index.get(f"{measure}_swapped", **gap.group)
     total = index.value(measure, **gap.group) or 0.0
     by_terms = swapped is not None and swapped.high is not None and total <= swapped.high
@@ -193,7 +194,10 @@ def _flips(index: Index, swearing: Collection[str]) -> Iterator[Weakness]:
             else "in which only the identity differs"
         )
         threshold = str(finding.group.get("threshold", OPERATING))
-        where = "" if threshold == OPERATING else f", at the threshold of {threshold}"
+        where = ""
+        if threshold != OPERATING:
+            used = index.value("identity_flip_rate", templates=name, threshold=OPERATING)
+            where = f"; at the threshold of {threshold}, {percent(used or 0.0)} at that in use"
         auc = figure(index.get("auc", templates=name), interval=False)
         yield Weakness(
             "profanity" if profane else "identity flips",
@@ -215,8 +219,9 @@ def _calibration(index: Index) -> Iterator[Weakness]:
             finding,
             low,
             f"Its scores are {_points(finding.value)} off the share that is really hateful on "
-            f"{finding.group.get('corpus', 'the labelled corpus')} (at least {_points(low)}; a "
-            f"score that meant what it says would show {_points(chance)}).",
+            f"{finding.group.get('corpus', 'the labelled corpus')} (at least {_points(low)}, "
+            f"{count(finding.n)} posts; a score that meant what it says would show "
+            f"{_points(chance)}).",
         )
 
 
@@ -241,4 +246,5 @@ def _transfer(index: Index) -> Iterator[Weakness]:
 def _points(share: float) -> str:
     if 0 < share < 0.005:
         return "under 1 point"
-    return f"{100 * share:.0f} points"
+    points = f"{100 * share:.0f}"
+    return f"{points} point{'' if points == '1' else 's'}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from evenhand.cli import options as o
-from evenhand.cli.output import finish, progress, start
+from evenhand.cli.output import finish, progress, ready, start
 
 if TYPE_CHECKING:
     from evenhand.data.corpus import Corpus
@@ -58,6 +59,10 @@ Templates = Annotated[
         help="Which identity templates: names or TOML files; none for none (default: all).",
     ),
 ]
+Column = Annotated[
+    str | None,
+    typer.Option("--column", metavar="NAME", help="Of a file of predictions: where the score is."),
+]
 Judgements = Annotated[
     str | None,
     typer.Option("--judgements", metavar="FOLDER", help="People's answers about the cases."),
@@ -100,6 +105,11 @@ def run_(
     ],
     threshold: Threshold = 0.5,
     attribute: Attribute = None,
+    column: Column = None,
+    hateful: Annotated[
+        list[str] | None,
+        typer.Option("--hateful", metavar="CLASS", help="Of a file of classes: which are hateful."),
+    ] = None,
     judgements: Judgements = None,
     rate: Rate = None,
     timeout: Timeout = None,
@@ -114,11 +124,19 @@ def run_(
     from evenhand.studies.suites import run_suite
 
     run = start(seed)
+    ready(out)
     with progress(f"Asking {without_key(detector)}") as step:
         parts = run_suite(
             run,
             suite,
-            _judged(detector, attribute, threshold, _remote(rate, timeout, no_cache)),
+            _judged(
+                detector,
+                attribute,
+                threshold,
+                _remote(rate, timeout, no_cache),
+                column,
+                tuple(hateful or ()),
+            ),
             votes=_votes(judgements),
             with_text=with_text,
             step=step,
@@ -141,7 +159,7 @@ def texts(
     try:
         table.write_csv(out)
     except OSError as error:
-        raise BadInput(f"{out}: cannot be written: {error.strerror}") from None
+        raise BadInput(f"{out}: cannot be written: {error}") from None
     typer.echo(
         f"{table.height:,} texts in {out}. Score them, write a file with the columns id and score, "
         "and audit predictions:FILE."
@@ -192,6 +210,7 @@ def audit(
         str | None,
         typer.Option("--against-attribute", help="Of the other detector (default: its first)."),
     ] = None,
+    column: Column = None,
     judgements: Judgements = None,
     rate: Rate = None,
     timeout: Timeout = None,
@@ -211,11 +230,14 @@ def audit(
     from evenhand.studies.audit import audit as audit_detector
 
     run = start(seed)
+    ready(out)
     gates = read_gates(gate) if gate else []
     remote = _remote(rate, timeout, no_cache)
-    judged = _judged(detector, attribute, threshold, remote)
+    judged = _judged(detector, attribute, threshold, remote, column, how.hateful)
     cut = threshold if against_threshold is None else against_threshold
-    other = _judged(against, against_attribute, cut, remote) if against else None
+    other = (
+        _judged(against, against_attribute, cut, remote, column, how.hateful) if against else None
+    )
     plenty = 1000 if can_be_asked_much(judged.detector) else 0
     wanted = Wanted(
         suites=tuple(suites or SUITES),
@@ -246,11 +268,19 @@ def _remote(rate: float | None, timeout: float | None, no_cache: bool) -> Remote
     return options if timeout is None else replace(options, timeout_seconds=timeout)
 
 
-def _judged(name: str, attribute: str | None, threshold: float, remote: RemoteOptions) -> Judged:
+def _judged(
+    name: str,
+    attribute: str | None,
+    threshold: float,
+    remote: RemoteOptions,
+    column: str | None,
+    hateful: Sequence[str],
+) -> Judged:
     from evenhand.models.find import detector
     from evenhand.studies.suites import Judged
 
-    return Judged(detector(name, attribute=attribute, remote=remote), threshold, attribute)
+    found = detector(name, column=column, hateful=hateful, attribute=attribute, remote=remote)
+    return Judged(found, threshold, attribute)
 
 
 def _votes(folder: str | None) -> Corpus | None:

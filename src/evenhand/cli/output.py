@@ -29,6 +29,14 @@ def start(seed: int = 0) -> Run:
     return Run(command=["evenhand", *map(without_key, sys.argv[1:])], seed=seed)
 
 
+def ready(out: Path | None) -> None:
+    """Refuse a folder that cannot be written before the work begins."""
+    from evenhand.core.provenance import refuse_unwritable
+
+    if out is not None:
+        refuse_unwritable(out)
+
+
 def marked(run: Run, sentences: Sequence[str]) -> list[str]:
     """The sentences, each marked where all that was found is simulated."""
     if not run.findings or any(finding.origin != "simulated" for finding in run.findings):
@@ -60,7 +68,7 @@ def finish(
             documents=parts.documents,
         )
     if as_json:
-        print_json(run)
+        print_json(run, **parts.also)
         return
     from evenhand.reports import print_findings, print_grid
 
@@ -68,6 +76,8 @@ def finish(
     for section in parts.sections if parts.terminal is None else parts.terminal:
         if section.points:
             console.print(section.title, style="bold", markup=False, highlight=False)
+            for text in section.paragraphs:
+                console.print(text, markup=False, highlight=False)
             for number, point in enumerate(section.points, start=1):
                 console.print(f"{number:2}. {point}", markup=False, highlight=False)
             console.print()

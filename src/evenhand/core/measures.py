@@ -187,7 +187,7 @@ MEASURES: dict[str, str] = {
     # Suites
     "accuracy": "Share of cases answered rightly; a case the detector failed on counts as wrong.",
     "emoji_difference": "Accuracy on originals minus accuracy on the same without emoji, in three"
-    " forms: `as printed` (with *append*, whose label changes), `without append`, and"
+    " forms: `as printed` (with append, whose label changes), `without append`, and"
     " `template-matched` (the same templates and identities on both sides).",
     "unscored": "Cases the detector failed on; each counts as answered wrongly.",
     "seen_cases": "Cases that are copies of posts the detector was trained on.",

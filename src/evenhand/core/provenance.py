@@ -92,6 +92,15 @@ def sha256_of_all(paths: Iterable[Path]) -> str | None:
     return hashlib.sha256("\n".join(sums).encode()).hexdigest()
 
 
+def refuse_unwritable(out: Path) -> None:
+    """Say at once that results cannot be written there, before they are worked for."""
+    if out.exists() and not out.is_dir():
+        raise BadInput(f"{out}: is a file; --out expects a folder")
+    place = next((at for at in (out, *out.absolute().parents) if at.exists()), out)
+    if not place.is_dir() or not os.access(place, os.W_OK | os.X_OK):
+        raise BadInput(f"{out}: {place} cannot be written to; name another folder with --out")
+
+
 @contextmanager
 def folder_at_once(out: Path) -> Iterator[Path]:
     """Write a folder of results so that a failure leaves nothing half-written.
@@ -99,8 +108,7 @@ def folder_at_once(out: Path) -> Iterator[Path]:
     Yields an empty folder beside ``out``; when the block ends well its files are moved into
     ``out``, each replacing its older version in one step. When it raises, they are deleted.
     """
-    if out.exists() and not out.is_dir():
-        raise BadInput(f"{out}: is a file; --out expects a folder")
+    refuse_unwritable(out)
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as temporary:
         yield Path(temporary)

@@ -45,7 +45,8 @@ MOST_KEPT = 10_000_000
 """Near pairs of keys held in memory; if there are more they are found anew when asked for."""
 
 _LINK = r"https?://\S*|\bwww\.\S*|pic\.twitter\.com/\S*|\bt\.co/\S*"
-_HANDLE = r"@[a-z0-9_]+"
+_HANDLE = r"@(?:[a-z0-9_]+|#+)"
+"""A handle, also one that a publisher has written over with #."""
 _NOISE = rf"{_LINK}|\brt\b(?:\s*{_HANDLE})?\s*:?|{_HANDLE}:?"
 _ZERO_WIDTH = r"\u200b\u2060\ufeff"
 _SPACES = rf"[\s{_ZERO_WIDTH}]+"

@@ -89,8 +89,8 @@ def _usual(scheme: str) -> int:
 def _query(query: str, settings: Sequence[str], name: str, shown: str) -> dict[str, str]:
     pairs = parse_qsl(query, keep_blank_values=True)
     # A name without a value may be a piece of a key that has an & in it.
-    named = {name if value else "…" for name, value in pairs if name not in ("key", *settings)}
-    if unknown := sorted(named):
+    others = [pair for pair in pairs if pair[0] not in ("key", *settings)]
+    if unknown := sorted({setting if value else "…" for setting, value in others}):
         known = " and ".join(["key", *settings])
         raise BadInput(
             f"{name}: no setting {', '.join(unknown)} in {shown!r}; behind the ? may stand {known}"
@@ -98,7 +98,7 @@ def _query(query: str, settings: Sequence[str], name: str, shown: str) -> dict[s
     if len(dict(pairs)) < len(pairs):
         raise BadInput(f"{name}: a setting stands twice in {shown!r}")
     # The value stands in reports: it must not have swallowed a key.
-    if any(known != "key" and re.search("[;&=]", value) for known, value in pairs):
+    if any(setting != "key" and re.search("[;&=]", value) for setting, value in pairs):
         raise BadInput(f"{name}: a value in {shown!r} has ; & or = in it; put & between settings")
     return {setting: value for setting, value in pairs if value}
 

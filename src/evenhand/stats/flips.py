@@ -111,7 +111,7 @@ def _rate(
     found = ratio_finding(
         "identity_flip_rate",
         Ratio.share(flipped, [True] * pairs.height),
-        Clusters.of(pairs["template"].to_list(), seed=seed, resamples=resamples),
+        Clusters.of(pairs["template"].to_list(), seed=seed, resamples=resamples, outcome=flipped),
         unit=unit,
         group=group,
         how="share of pairs that differ in the identity term alone and get different decisions",

@@ -81,9 +81,24 @@ def group_rates(
     """
     decided, known = _decided(truth, flagged, groups, (clusters, frames))
     own = dict(group or {})
-    drawing = Clusters.of(_kept(clusters, known, "clusters"), seed=seed, resamples=resamples)
+    drawing = Clusters.of(
+        _kept(clusters, known, "clusters"),
+        seed=seed,
+        resamples=resamples,
+        outcome=decided.truth == decided.flagged[0],
+        within=[f"{at}/{real}" for at, real in zip(decided.code, decided.truth, strict=True)],
+    )
     none, every = int((~known).sum()), np.ones(len(decided.code), dtype=np.bool_)
-    found = [Finding(measure="ungrouped", value=none, n=len(known), group=own, unit="posts")]
+    found = [
+        Finding(
+            measure="ungrouped",
+            value=none,
+            n=len(known),
+            group=own,
+            method="count",
+            unit="posts",
+        )
+    ]
     for at, name in enumerate(decided.groups):
         mine = {**own, key: name}
         for measure, (ratio, needs) in _rates(decided, at, every).items():

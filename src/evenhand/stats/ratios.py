@@ -30,7 +30,7 @@ from numpy.typing import ArrayLike, NDArray
 from evenhand.core.records import Finding
 from evenhand.core.streams import stream
 from evenhand.stats._resampled import ALIKE, Bounds, Resampling, some_unlike
-from evenhand.stats.intervals import RESAMPLES
+from evenhand.stats.intervals import RESAMPLES, wilson
 
 Floats = NDArray[np.float64]
 
@@ -57,12 +57,30 @@ class Clusters:
     size: int
     seed: int
     resamples: int
+    alike: float = 1.0
+    """How alike the cases of a cluster are, between 0 (not at all) and 1 (as one case)."""
 
     @classmethod
-    def of(cls, names: Sequence[str], *, seed: int, resamples: int = RESAMPLES) -> Clusters:
-        """Clusters by name; the draws do not depend on the order of the cases."""
+    def of(
+        cls,
+        names: Sequence[str],
+        *,
+        seed: int,
+        resamples: int = RESAMPLES,
+        outcome: ArrayLike | None = None,
+        within: Sequence[str] | None = None,
+    ) -> Clusters:
+        """Clusters by name; the draws do not depend on the order of the cases.
+
+        From the ``outcome`` of the cases (0 or 1) it is learned how alike those of a cluster are,
+        beyond what they share with all cases of their kind (``within``).
+        """
         known, code = np.unique(np.asarray(names, dtype=np.str_), return_inverse=True)
-        return cls(code, len(known), seed, resamples)
+        alike = 1.0
+        if outcome is not None:
+            kinds = np.asarray(within if within is not None else [""] * len(code), dtype=np.str_)
+            alike = _alikeness(np.asarray(outcome, dtype=np.float64), code, kinds)
+        return cls(code, len(known), seed, resamples, alike)
 
     @cached_property
     def _times(self) -> Floats:
@@ -89,6 +107,12 @@ class Clusters:
         drawn = self.draws(ratio)
         found = float(np.std(drawn[np.isfinite(drawn)]))
         return found if found > ALIKE else 0.0
+
+    def effective(self, ratio: Ratio) -> float:
+        """How many cases that have nothing to do with each other the ratio is worth."""
+        sizes = self._sums((ratio.bottom != 0).astype(np.float64))
+        n = float(sizes.sum())
+        return n / (1 + (float((sizes**2).sum()) / n - 1) * self.alike) if n else 0.0
 
     def with_cases(self, ratio: Ratio) -> int:
         """How many clusters have a case below the line."""
@@ -117,7 +141,49 @@ def ratio_finding(
     if value is None:
         return Finding(measure=measure, value=None, n=0, group=group, why=why, unit=unit)
     bounds = clusters.resampling(unit, ratio).share(value, clusters.draws(ratio))
+    if clusters.alike < 1:
+        bounds = _not_too_narrow(value, bounds, clusters.effective(ratio))
     return _found(measure, value, bounds, n, group, how, unit, cases)
+
+
+def _not_too_narrow(value: float, bounds: Bounds, effective: float) -> Bounds:
+    """At least as wide as Wilson's interval with the effective number of cases as n.
+
+    Near 0 and 1 a handful of clusters hardly differ between resamples, so that percentiles alone
+    hold the truth too rarely; where all cases are alike they do not differ at all.
+    """
+    if bounds.low is None or bounds.high is None:
+        return bounds
+    low, high = wilson(value * effective, effective)
+    if value not in (0.0, 1.0):
+        low, high = min(low, bounds.low), max(high, bounds.high)
+    method = f"not narrower than Wilson's with {effective:.0f} unlike cases as n"
+    if value in (0.0, 1.0):
+        method = f"all alike: Wilson's interval with {effective:.0f} unlike cases as n"
+    else:
+        method = f"{bounds.method}; {method}"
+    return replace(bounds, low=low, high=high, method=method)
+
+
+def _alikeness(outcome: Floats, code: NDArray[np.int64], kinds: NDArray[np.str_]) -> float:
+    """The correlation of outcomes inside clusters, by analysis of variance, kinds kept apart."""
+    _, kind = np.unique(kinds, return_inverse=True)
+    _, cell = np.unique(kind.astype(np.int64) * (int(code.max()) + 1) + code, return_inverse=True)
+    size = np.bincount(cell).astype(np.float64)
+    mean = np.bincount(cell, weights=outcome) / size
+    of_cell = np.zeros(len(size), dtype=np.int64)
+    of_cell[cell] = kind
+    total = np.bincount(kind).astype(np.float64)
+    overall = np.bincount(kind, weights=outcome) / total
+    freedom = len(size) - len(total)
+    inside = len(outcome) - len(size)
+    if freedom < 1 or inside < 1:
+        return 1.0
+    between = float((size * (mean - overall[of_cell]) ** 2).sum()) / freedom
+    within = float((size * mean * (1 - mean)).sum()) / inside
+    usual = float(total.sum() - (np.bincount(of_cell, weights=size**2) / total).sum()) / freedom
+    spread = between + (usual - 1) * within
+    return float(np.clip((between - within) / spread, 0.0, 1.0)) if spread > 0 else 1.0
 
 
 def difference_finding(

@@ -7,6 +7,7 @@ once. Whatever is said in a sentence is a finding in the files.
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ import polars as pl
 from evenhand.audits.against import Pair, compared
 from evenhand.audits.answers import HALF
 from evenhand.audits.card import against_section
-from evenhand.audits.gates import Gate, broken
+from evenhand.audits.gates import Gate, judge
 from evenhand.audits.identities import identity_findings
 from evenhand.audits.identity_section import identity_section
 from evenhand.audits.suite_section import suite_section
@@ -105,9 +106,9 @@ def audit(
         sections += transfer_part(run, judged, wanted.transfer, step)
     if against is not None:
         sections.append(_against(run, heard, against, wanted, step))
-    heard.broken = broken(wanted.gates, run.findings)
+    heard.gates = judge(wanted.gates, run.findings)
     swearing = [one.name for one in sets if one.kind == "profanity"]
-    return make_card(run, heard, sections, len(wanted.gates), swearing)
+    return make_card(run, heard, sections, swearing)
 
 
 def _refuse_twice(names: Sequence[str], what: str) -> None:
@@ -190,7 +191,7 @@ def _identities(
     for chosen in sets:
         sentences = made[chosen.name]
         texts.update(sentences.posts.select("id", "text").iter_rows())
-        run.data.append(DataUsed(sentences.name, sentences.rows, None))
+        run.data.append(DataUsed(sentences.name, sentences.rows, _digest(sentences)))
         scored = heard.judged.scores(sentences.posts, sentences.name, step)
         heard.others.append(scored)
         thresholds = _thresholds(sentences, scored, heard.judged.threshold, known)
@@ -209,6 +210,11 @@ def _identities(
     return [identity_section(sets, names, found, texts if wanted.with_text else None)]
 
 
+def _digest(sentences: Corpus) -> str:
+    rows = sentences.posts.select("id", "text").sort("id").rows()
+    return hashlib.sha256(repr(rows).encode()).hexdigest()
+
+
 def _thresholds(
     sentences: Corpus, scored: Scored, operating: float, known: Labelled | None
 ) -> dict[str, float]:
@@ -219,8 +225,10 @@ def _thresholds(
     if scored.classes_only:
         return found
     both = scored.table.drop_nulls("p").join(gold.select("post", "label"), on="post")
+    if both["p"].n_unique() < 2:
+        return found  # always the same score: no threshold tells anything apart
     truth = both["label"].is_in(list(sentences.hateful)).to_numpy()
-    generated = equal_error(truth, both["p"].to_numpy()) if both.height else None
+    generated = equal_error(truth, both["p"].to_numpy())
     if generated is not None:
         found[GENERATED] = generated.threshold
     if known is not None and known.equal_error is not None:
@@ -230,6 +238,9 @@ def _thresholds(
 
 def _against(run: Run, heard: Heard, other: Judged, wanted: Wanted, step: Step) -> Section:
     """The same cases answered by the other detector."""
+    if not heard.sat:
+        raise BadInput("--against compares the cases of suites, and no suite is in this audit")
+    heard.other = other
     same = other.name == heard.judged.name
     heard.beside = f"the other {other.name}" if same else other.name
     pairs = []

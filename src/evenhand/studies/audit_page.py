@@ -47,11 +47,18 @@ class Heard:
     sat: list[Sat] = field(default_factory=list)
     others: list[Scored] = field(default_factory=list)
     """Scores of template sentences."""
+    other: Judged | None = None
     beside: str = ""
     """The detector it was compared with."""
     compared: Sequence[Finding] = ()
     failed_beside: int = 0
-    broken: Sequence[str] = ()
+    gates: Sequence[tuple[str, str | None]] = ()
+    """Every gate in words, and why it broke."""
+
+    @property
+    def broken(self) -> list[str]:
+        """The gates that do not hold."""
+        return [f"{words}: {why}" for words, why in self.gates if why is not None]
 
     @property
     def scored(self) -> list[Scored]:
@@ -59,9 +66,7 @@ class Heard:
         return [*(sat.scored for sat in self.sat), *self.others]
 
 
-def make_card(
-    run: Run, heard: Heard, sections: Sequence[Section], gates: int, swearing: Sequence[str]
-) -> Card:
+def make_card(run: Run, heard: Heard, sections: Sequence[Section], swearing: Sequence[str]) -> Card:
     """The card; ``swearing`` are the template sets that exchange swear words."""
     titles = {
         name: text.partition(":")[0] for sat in heard.sat for name, text in sat.suite.about.items()
@@ -76,10 +81,10 @@ def make_card(
     ]
     everything = [
         worst_section(listed),
-        *([gates_section(gates, heard.broken)] if gates else []),
+        *([gates_section(heard.gates)] if heard.gates else []),
         *sections,
         limits_section([note for sat in heard.sat for note in sat.suite.corpus.notes]),
-        repeat_section(shlex.join(run.command), list(_materials(run, heard.judged))),
+        repeat_section(shlex.join(run.command), list(_materials(run, heard.judged, heard.other))),
     ]
     tables = {"scores": _score_records(heard)}
     if heard.sat:
@@ -90,6 +95,10 @@ def make_card(
         summary,
         tables,
         terminal=[everything[0], *map(_in_short, sections)],
+        also={
+            "worst": list(everything[0].points),
+            "gates": [{"gate": words, "broken": why} for words, why in heard.gates],
+        },
     )
     return Card(parts, heard.broken)
 
@@ -126,12 +135,15 @@ def _beside_words(heard: Heard) -> Iterator[str]:
         )
 
 
-def _materials(run: Run, judged: Judged) -> Iterator[tuple[str, str]]:
-    yield "detector", judged.name
-    provenance: Mapping[str, object] = getattr(judged.detector, "provenance", {})
-    for key, value in provenance.items():
-        if value is not None and not isinstance(value, Mapping | list | tuple):
-            yield f"detector, {key.replace('_', ' ')}", str(value)
+def _materials(run: Run, judged: Judged, other: Judged | None) -> Iterator[tuple[str, str]]:
+    for what, one in (("detector", judged), ("the other", other)):
+        if one is None:
+            continue
+        yield what, one.name
+        provenance: Mapping[str, object] = getattr(one.detector, "provenance", {})
+        for key, value in provenance.items():
+            if value is not None and not isinstance(value, Mapping | list | tuple):
+                yield f"{what}, {key.replace('_', ' ')}", str(value)
     for data in run.data:
         yield f"{data.name}, {count(data.rows)} rows", data.sha256 or "made from its templates"
 

@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from evenhand.audits.index import Index, figure
+from evenhand.audits.index import COUNTED, Index, figure
 from evenhand.core.errors import BadInput, NotEnoughData
 from evenhand.core.provenance import Run
 from evenhand.core.records import Finding
@@ -184,7 +184,7 @@ def _unscored(failed: Mapping[str, str], n: int, group: Mapping[str, str]) -> Fi
         group=group,
         method="posts the detector failed on; each counts as answered wrongly",
         unit="posts",
-        why="a count, no interval",
+        why=COUNTED,
         cases=sorted(failed)[:_MOST_CASES],
     )
 

@@ -15,8 +15,8 @@ from evenhand.studies.audit_site import score_labelled
 from evenhand.studies.parts import Step
 from evenhand.studies.suites import Judged
 
-_MEASURES = ("base_rate", "precision", "recall", "f1", "average_precision", "auc")
-_HEADINGS = ("base rate", "precision", "recall", "F1", "average precision", "AUC")
+_MEASURES = ("auc", "recall", "precision", "f1", "base_rate", "average_precision")
+_HEADINGS = ("AUC", "recall", "precision", "F1", "base rate", "average precision")
 _INTRO = (
     "What counts as hateful differs between corpora; a figure says how far this detector agrees "
     "with that corpus's labels. Posts it was trained on are left out where it says which they are."
@@ -52,6 +52,6 @@ def transfer_part(run: Run, judged: Judged, most: int, step: Step) -> list[Secti
         f"At most {count(most)} posts of every installed corpus, threshold {judged.threshold}",
         ("corpus", "posts", *_HEADINGS),
         rows,
-        narrow=(0, 1, 4, 7),
+        narrow=(0, 1, 2, 3),
     )
     return [Section("Transfer to installed corpora", [_INTRO, *words], found, grids=[grid])]

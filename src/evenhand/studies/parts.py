@@ -43,5 +43,7 @@ class Parts:
     """Records to be written beside the report."""
     documents: Mapping[str, object] = field(default_factory=dict)
     """JSON to be written beside the report."""
+    also: Mapping[str, object] = field(default_factory=dict)
+    """What the JSON document holds besides the findings."""
     terminal: Sequence[Section] | None = None
     """What a terminal shows, where the page has too much for one."""
