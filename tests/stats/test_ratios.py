@@ -161,3 +161,40 @@ def test_the_interval_covers_the_truth():
         held += found.low <= 4 / 6 <= found.high
     # Binomial(300, .95): fewer than 270 has probability below 1 in 1,000.
     assert held >= 270
+
+
+def test_few_clusters_near_the_edge_hold_the_truth():
+    """Twelve templates of seven cases, few of them right: one-sided coverage of the upper end."""
+    rng = np.random.default_rng(2)
+    names = [f"{f}/{t}" for f in range(10) for t in range(12) for _ in range(7)]
+    kinds = [name.partition("/")[0] for name in names]
+    first = np.array([kind == "0" for kind in kinds])
+    held = {True: 0, False: 0}
+    for seed in range(150):
+        chance = np.repeat(rng.beta(0.05, 0.95, 120), 7)
+        right = rng.random(840) < chance
+        for told in held:
+            known = {"outcome": right, "within": kinds} if told else {}
+            clusters = Clusters.of(names, seed=seed, resamples=200, **known)
+            ratio = Ratio.share(right, first)
+            if 0 < clusters.value(ratio) < 1:
+                found = ratio_finding("accuracy", ratio, clusters, unit="templates", group={})
+                held[told] += found.high >= 0.05
+            else:
+                held[told] += 1
+    # Nominal 97.5 %: percentiles alone fall short by far, with the floor at most a few are missed.
+    assert held[True] >= 145
+    assert held[False] < held[True]
+
+
+def test_alikeness_by_hand():
+    # Every cluster of one mind: as one case. Clusters that are all half and half: not alike.
+    names = [f"t{i}" for i in range(20) for _ in range(4)]
+    same = np.repeat(np.arange(20) % 2, 4)
+    mixed = np.tile([0, 1, 0, 1], 20)
+    assert Clusters.of(names, seed=0, outcome=same).alike == 1
+    assert Clusters.of(names, seed=0, outcome=mixed).alike == 0
+    clusters = Clusters.of(names, seed=0, outcome=mixed)
+    assert clusters.effective(Ratio.share(mixed, np.ones(80))) == 80
+    one = Clusters.of(names, seed=0, outcome=same)
+    assert one.effective(Ratio.share(same, np.ones(80))) == pytest.approx(20)

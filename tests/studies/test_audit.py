@@ -114,6 +114,8 @@ def test_a_corpus_that_was_drawn_is_weighted():
     rate = finding(run.findings, "base_rate", corpus="made up", on="site")
     # 100 of the population's 1,600 posts are in the stratum whose posts are all hateful.
     assert rate.weighted and rate.value == pytest.approx(100 / 1600)
+    weighed = [f for f in run.findings if f.weighted and f.n_effective is not None]
+    assert weighed and all(f.n_effective <= f.n + 1e-9 for f in weighed)
     [section] = [s for s in found.parts.sections if s.title.startswith("Thresholds")]
     assert "weighted to the population" in section.paragraphs[0]
 

@@ -73,7 +73,8 @@ class Gate:
 
 def _counted(finding: Finding) -> bool:
     """Whether a figure was counted, so that there is nothing to be unsure of."""
-    return finding.method == "count" or finding.why == COUNTED
+    counted = finding.method == "count" and finding.why is None
+    return finding.low is None and (counted or finding.why == COUNTED)
 
 
 def read_gates(path: Path) -> list[Gate]:

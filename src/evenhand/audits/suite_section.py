@@ -21,6 +21,7 @@ from evenhand.core.records import Finding
 from evenhand.data.labels import HATEFUL, OTHER
 from evenhand.reports import Case, Figure, Grid, Section, bars
 from evenhand.reports.numbers import count, number, percent
+from evenhand.stats.group_rates import COMPARABLE
 
 _MOST_CASES = 12
 _MOST_TEMPLATES = 15
@@ -201,23 +202,27 @@ def _between_grid(name: str, index: Index, base: Mapping[str, str]) -> Grid:
     """Gaps and ratios between identities beside what chance and the constant answers give."""
     rows = []
     for measure, words in _BETWEEN.items():
-        found = index.get(measure, **base)
-        rows.append(
-            [
-                words,
-                count(found.n) if found else "",
-                figure(found),
-                figure(index.get(f"{measure}_shuffled", **base)),
-                figure(index.get(f"{measure}_p", **base)),
-                *(figure(index.get(measure, **base, baseline=constant)) for constant in CONSTANTS),
-            ]
-        )
+        for which in (COMPARABLE, {}) if measure.endswith("_gap") else ({},):
+            found = index.get(measure, **base, **which)
+            constants = (index.get(measure, **base, baseline=name) for name in CONSTANTS)
+            rows.append(
+                [
+                    words,
+                    "comparable" if which else "all",
+                    count(found.n) if found else "",
+                    figure(found),
+                    figure(index.get(f"{measure}_shuffled", **base, **which)),
+                    figure(index.get(f"{measure}_p", **base, **which)) if which else "",
+                    *("" if measure.endswith("_gap") else figure(one) for one in constants),
+                ]
+            )
     return Grid(
         f"{name}_between",
-        f"{name}: between identities, in cases that differ in nothing else (p uncorrected)",
-        ("measure", "n", "found", "by chance", "p", "always hateful", "never hateful"),
+        f"{name}: between identities; comparable cases differ in nothing else (p uncorrected)",
+        ("measure", "cases", "n", "found", "by chance", "p", "always hateful", "never hateful"),
         rows,
-        narrow=(0, 2, 3, 4),
+        words=2,
+        narrow=(0, 1, 3, 4, 5),
     )
 
 

@@ -8,7 +8,6 @@ judgements exist.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -17,6 +16,7 @@ from pathlib import Path
 
 import polars as pl
 
+from evenhand.audits.digests import rows_sha256
 from evenhand.audits.expansion import TAGS, cases_of
 from evenhand.audits.slurs import our_slurs, starred
 from evenhand.audits.suite_files import Place, read_source
@@ -78,9 +78,8 @@ class Suite:
         )
 
     def sha256(self) -> str:
-        """A digest of every case, whatever their order, and however it is shown."""
-        rows = self.cases().drop("shown").sort("id").rows()
-        return hashlib.sha256(repr(rows).encode()).hexdigest()
+        """A digest of every case, whatever their order."""
+        return rows_sha256(self.cases().drop("shown"))
 
 
 def find_suite(name: str) -> Suite:

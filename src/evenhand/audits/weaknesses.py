@@ -149,12 +149,13 @@ def _tested(findings: Iterable[Finding], swearing: Collection[str]) -> list[Find
 
 def _uneven_words(measure: str, gap: Finding, index: Index) -> str:
     rate, deed = _GAPS[measure]
+    own = {key: value for key, value in gap.group.items() if key != "cases"}
     known = {
         str(next(iter(more.values()))): finding.value
         for finding in index.all(rate)
         if finding.value is not None
-        and gap.group.items() <= finding.group.items()
-        and len(more := {k: v for k, v in finding.group.items() if k not in gap.group}) == 1
+        and own.items() <= finding.group.items()
+        and len(more := {k: v for k, v in finding.group.items() if k not in own}) == 1
         and set(more) <= {"identity", "group"}
     }
     most, least = max(known, key=lambda g: known[g]), min(known, key=lambda g: known[g])

@@ -98,7 +98,7 @@ def refuse_unwritable(out: Path) -> None:
         raise BadInput(f"{out}: is a file; --out expects a folder")
     place = next((at for at in (out, *out.absolute().parents) if at.exists()), out)
     if not place.is_dir() or not os.access(place, os.W_OK | os.X_OK):
-        raise BadInput(f"{out}: {place} cannot be written to; name another folder with --out")
+        raise BadInput(f"{out}: cannot be written: no folder can be made in {place}")
 
 
 @contextmanager

@@ -51,6 +51,11 @@ class Spread:
     """Whether it has a p-value."""
 
     @property
+    def is_gap(self) -> bool:
+        """Whether it is a difference of rates."""
+        return not self.ratio
+
+    @property
     def names(self) -> list[str]:
         """The measures it gives."""
         names = [self.measure, f"{self.measure}_shuffled"]

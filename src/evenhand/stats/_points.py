@@ -108,15 +108,18 @@ class Site:
             row[3] = every
         return out
 
-    def effective(self) -> float | None:
-        """The effective number of units; None where a base rate is wanted of one class."""
+    def effective(self, inside: NDArray[np.bool_]) -> float | None:
+        """The effective number of units with posts inside; None where there is none.
+
+        Nor is there one where a base rate is wanted of one class.
+        """
         truth, weight = self.rows.ranked.truth, self.rows.weight
         positive = float(weight @ truth)
         of = self.factors(positive, float(weight.sum()) - positive)
         if np.isnan(of).any():
             return None
-        counts = weight * np.where(truth == 1, of[0], of[1])
-        return effective(np.bincount(self.rows.unit, counts))
+        counts = weight * np.where(truth == 1, of[0], of[1]) * inside
+        return effective(np.bincount(self.rows.unit, counts)) if counts.any() else None
 
     def extreme(self, measure: str, value: float, threshold: float) -> tuple[float, float]:
         """The interval of a figure that is 0 or 1, whose resamples cannot differ."""

@@ -7,16 +7,17 @@ equalized odds ratio, the smaller of that ratio for recall and for the false-pos
 as in fairlearn).
 
 Sentences that only one group can stand in say nothing about groups: a slur belongs to one identity,
-and a detector that misses slurs would seem to treat that identity unlike the others. So gaps and
-ratios rest on exchangeable posts, those beside which the same frame (the sentence without its
-group) has a post of another group with the same truth. The rates of a group rest on all its posts.
+and a detector that misses slurs would seem to treat that identity unlike the others. So gaps are
+given twice: over all posts, and (``cases``: comparable) over exchangeable ones, beside which the
+same frame (the sentence without its group) has a post of another group with the same truth. Only
+the second are tested, and only they support a claim. Rates and ratios rest on all posts.
 
 Groups are apart by chance alone, in the ratios the more so the rarer an error is. So beside each
 gap and ratio stands its mean when the groups are permuted within frames, and beside the gaps of
 recall and false-positive rate how often that gives as large a one. Only posts with the same truth
 change places, so that every group keeps its positives and negatives. Where frames hold some of the
 groups only, a hard frame still weighs on those it holds; it does so in the permutations too, and
-the p-value stays right where the gap is not 0 by itself. Claims rest on gaps.
+the p-value stays right where the gap is not 0 by itself.
 
 Intervals resample whole clusters (templates). Percentiles of a gap would never reach 0, so it has
 the interval of a distance (:mod:`evenhand.stats._resampled`). For a ratio, every rate is taken to
@@ -26,14 +27,15 @@ is a gap that is the same in every resample.
 
 At the edges: a group without negative posts has no false-positive rate (fairlearn says 0), is left
 out of the gap, and then there is no equalized odds ratio; likewise without positives. A group
-without any exchangeable post is compared with no other; where no post is exchangeable there is
-neither gap nor ratio. Where nothing is flagged no ratio exists; a detector that flags everything
+without any exchangeable post is no part of the comparable gap; where no post is exchangeable there
+is none. Where nothing is flagged no ratio exists; a detector that flags everything
 has both at 1. Posts of no group are left out and counted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -47,6 +49,9 @@ from evenhand.stats._resampled import Resampling
 from evenhand.stats.equality import Bools, Codes, Decided, Floats
 from evenhand.stats.intervals import RESAMPLES
 from evenhand.stats.ratios import Clusters, Ratio, ratio_finding
+
+COMPARABLE = {"cases": "comparable"}
+"""The group of what rests on posts with one of another group in the same frame."""
 
 
 def group_rates(
@@ -105,21 +110,26 @@ def group_rates(
             why = f"no {needs} of {name}"
             found.append(ratio_finding(measure, ratio, drawing, unit=unit, group=mine, why=why))
     place = _places(decided, _kept(frames, known, "frames"))
-    movable = _movable(decided, place)
-    exchangeable = [_rates(decided, at, movable) for at in range(len(decided.groups))]
-    between = [[its[rate][0] for rate in RATES] for its in exchangeable]
-    asked = bool(resamples) and bool(movable.any())
-    compared = Compared(
-        names=decided.groups,
-        every=_cells(decided, every),
-        cells=_cells(decided, movable),
-        units=np.array([[drawing.with_cases(ratio) for ratio in row] for row in between]),
-        drawn=_drawn(between, drawing) if asked else None,
-        permuted=_permuted(decided, place, movable, seed, resamples) if asked else None,
-        resampling=Resampling(unit=unit, units=drawing.size, resamples=resamples),
-        group=own,
-    )
-    return [*found, *(each for spread in SPREADS for each in compared.findings(spread))]
+
+    def compared(some: Bools, group: Mapping[str, str | int]) -> Compared:
+        them = [_rates(decided, at, some) for at in range(len(decided.groups))]
+        between = [[its[rate][0] for rate in RATES] for its in them]
+        asked = bool(resamples) and bool(some.any())
+        return Compared(
+            names=decided.groups,
+            every=_cells(decided, every),
+            cells=_cells(decided, some),
+            units=np.array([[drawing.with_cases(ratio) for ratio in row] for row in between]),
+            drawn=_drawn(between, drawing) if asked else None,
+            permuted=_permuted(decided, place, some, seed, resamples) if asked else None,
+            resampling=Resampling(unit=unit, units=drawing.size, resamples=resamples),
+            group=group,
+        )
+
+    everything = compared(every, own)
+    found += [f for spread in SPREADS for f in everything.findings(replace(spread, tested=False))]
+    alike = compared(_movable(decided, place), {**own, **COMPARABLE})
+    return [*found, *(f for spread in SPREADS if spread.is_gap for f in alike.findings(spread))]
 
 
 def _decided(

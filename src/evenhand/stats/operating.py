@@ -28,7 +28,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from evenhand.core.errors import BadInput
 from evenhand.core.records import Finding
@@ -124,7 +124,8 @@ class _Reporter:
 
     def finding(self, name: str, point: Point, at: int, values: Floats, drawn: Floats) -> Finding:
         group = {**self.group, "at": name}
-        n = self._posts(MEASURES[at], values[0])
+        rests_on = self._posts(MEASURES[at], values[0])
+        n = int(rests_on.sum())
         why = self._why_missing(point, at, values)
         if why:
             return _nothing(MEASURES[at], group, n, why)
@@ -141,16 +142,18 @@ class _Reporter:
             method="; ".join(filter(None, told)) or "counted",
             unit=self.resampling.unit,
             weighted=self.weighted,
-            n_effective=self.site.effective(),
+            n_effective=self.site.effective(rests_on),
             why=bounds.why,
         )
 
-    def _posts(self, measure: str, threshold: float) -> int:
-        """How many posts a figure rests on; NaN flags nothing."""
+    def _posts(self, measure: str, threshold: float) -> NDArray[np.bool_]:
+        """Which posts a figure rests on; NaN flags nothing."""
         ranked = self.site.rows.ranked
         if measure == "precision":
-            return int((ranked.score >= threshold).sum())
-        return int(ranked.truth.sum()) if measure == "recall" else len(ranked.score)
+            return np.asarray(ranked.score >= threshold, dtype=np.bool_)
+        if measure == "recall":
+            return np.asarray(ranked.truth == 1, dtype=np.bool_)
+        return np.ones(len(ranked.score), dtype=np.bool_)
 
     def _why_missing(self, point: Point, at: int, values: Floats) -> str | None:
         if self.classes_only and point != _ONLY:

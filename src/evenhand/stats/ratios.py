@@ -6,11 +6,14 @@ draws: differences between figures, and between two detectors on the same cases,
 
 At the edges: a ratio without cases does not exist. With fewer than ten clusters there is no
 interval. Where all cases are right (or all wrong) resamples cannot differ and would pretend to
-certainty; the interval is then Wilson's, with the number of clusters as n. For a difference of two
-such figures both intervals are squared and added (Newcombe 1998). Where every cluster has the same
-difference, as many clusters may be otherwise as Wilson's interval allows: two figures that are
-equal in all cases are 0 apart, give or take that, since nothing says that they are equal in the
-next one.
+certainty; the interval is then Wilson's, with the number of clusters as n. Percentiles of few
+clusters are too narrow near 0 and 1 in the same way: where it is known how alike the cases of a
+cluster are (learned from all cases, :meth:`Clusters.of`), the interval of a share of fewer than
+thirty clusters is at least Wilson's with n counted down accordingly. For a difference of two
+figures that are all alike both intervals are squared and added (Newcombe 1998). Where every cluster
+has the same difference, as many clusters may be otherwise as Wilson's interval allows: two figures
+that are equal in all cases are 0 apart, give or take that, since nothing says that they are equal
+in the next one.
 
 >>> clusters = Clusters.of(["a", "a", "b"], seed=0, resamples=100)
 >>> clusters.value(Ratio.share([1, 0, 1], [1, 1, 1]))
@@ -33,6 +36,8 @@ from evenhand.stats._resampled import ALIKE, Bounds, Resampling, some_unlike
 from evenhand.stats.intervals import RESAMPLES, wilson
 
 Floats = NDArray[np.float64]
+_MANY = 30
+"""With so many clusters the percentiles of resamples can be trusted alone."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +146,7 @@ def ratio_finding(
     if value is None:
         return Finding(measure=measure, value=None, n=0, group=group, why=why, unit=unit)
     bounds = clusters.resampling(unit, ratio).share(value, clusters.draws(ratio))
-    if clusters.alike < 1:
+    if clusters.alike < 1 and (clusters.with_cases(ratio) < _MANY or value in (0.0, 1.0)):
         bounds = _not_too_narrow(value, bounds, clusters.effective(ratio))
     return _found(measure, value, bounds, n, group, how, unit, cases)
 

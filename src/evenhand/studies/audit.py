@@ -7,7 +7,6 @@ once. Whatever is said in a sentence is a finding in the files.
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ import polars as pl
 from evenhand.audits.against import Pair, compared
 from evenhand.audits.answers import HALF
 from evenhand.audits.card import against_section
+from evenhand.audits.digests import corpus_sha256
 from evenhand.audits.gates import Gate, judge
 from evenhand.audits.identities import identity_findings
 from evenhand.audits.identity_section import identity_section
@@ -191,7 +191,7 @@ def _identities(
     for chosen in sets:
         sentences = made[chosen.name]
         texts.update(sentences.posts.select("id", "text").iter_rows())
-        run.data.append(DataUsed(sentences.name, sentences.rows, _digest(sentences)))
+        run.data.append(DataUsed(sentences.name, sentences.rows, corpus_sha256(sentences)))
         scored = heard.judged.scores(sentences.posts, sentences.name, step)
         heard.others.append(scored)
         thresholds = _thresholds(sentences, scored, heard.judged.threshold, known)
@@ -208,11 +208,6 @@ def _identities(
         )
     run.findings += found
     return [identity_section(sets, names, found, texts if wanted.with_text else None)]
-
-
-def _digest(sentences: Corpus) -> str:
-    rows = sentences.posts.select("id", "text").sort("id").rows()
-    return hashlib.sha256(repr(rows).encode()).hexdigest()
 
 
 def _thresholds(

@@ -11,6 +11,7 @@ from evenhand.core.records import Finding
 from evenhand.data.labels import HATEFUL
 from evenhand.reports import Figure, Grid, bars
 from evenhand.reports.numbers import NOTHING, count, number
+from evenhand.stats.group_rates import COMPARABLE
 from evenhand.studies.kirk_rows import ALWAYS, MEAN, NEVER, Group, verdict
 from evenhand.studies.kirk_tables import (
     ALL_ROUNDS,
@@ -221,16 +222,17 @@ def ours_9(ours: Sequence[Finding], who: Sequence[Group]) -> Grid:
     for own in who:
         cells = []
         for measure in (*RATIOS, "recall_gap", "fpr_gap"):
-            found = [index.get(f"{measure}{end}", table="9", **own) for end in ("", "_shuffled")]
+            where = {"table": "9", **own, **({} if measure in RATIOS else COMPARABLE)}
+            found = [index.get(f"{measure}{end}", **where) for end in ("", "_shuffled")]
             cells += [figure(found[0]), figure(found[1], interval=False)]
             if measure not in RATIOS:
-                cells.append(figure(index.get(f"{measure}_p", table="9", **own)))
+                cells.append(figure(index.get(f"{measure}_p", **where)))
         rows.append([name_of(own), *cells])
     ratios = [heading for name in ("DPR", "EOR") for heading in (name, "by chance")]
     gaps = [heading for name in ("recall", "FPR") for heading in (f"{name} gap", "by chance", "p")]
     return Grid(
         "table_9_here",
-        "Table 9 on the installed cases",
+        "Table 9 on the installed cases (gaps: comparable ones only)",
         ("detector", *ratios, *gaps),
         rows,
         narrow=range(5),

@@ -11,6 +11,7 @@ from evenhand.audits.suite_figures import AS_PRINTED, MATCHED, WITHOUT_APPEND
 from evenhand.core.records import Finding
 from evenhand.data.labels import HATEFUL, OTHER
 from evenhand.reports.numbers import count, number
+from evenhand.stats.group_rates import COMPARABLE
 from evenhand.studies.kirk_rows import ALWAYS, verdict
 from evenhand.studies.kirk_sets import ROUNDS, SUITES, AnyDetector, Bench
 from evenhand.studies.kirk_tables import (
@@ -205,7 +206,8 @@ def _between(ours: Index, own: Mapping[str, str]) -> str:
     words = []
     for measure, name in (("recall_gap", "recall"), ("fpr_gap", "false-positive rate")):
         gap, chance, p = (
-            ours.get(f"{measure}{end}", table="9", **own) for end in ("", "_shuffled", "_p")
+            ours.get(f"{measure}{end}", table="9", **own, **COMPARABLE)
+            for end in ("", "_shuffled", "_p")
         )
         words.append(
             f"gap in {name} {figure(gap)}, by chance {figure(chance, interval=False)} "
