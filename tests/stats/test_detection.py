@@ -16,6 +16,7 @@ from evenhand.stats.detection import (
     recall,
     roc_curve,
 )
+from evenhand.stats.intervals import wilson
 from factories import finding, value
 
 TRUTH, SCORE = [1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1]
@@ -277,3 +278,13 @@ def test_doubling_the_rows_or_scaling_the_weights_changes_no_value(rows, scale):
     two = [f.value for f in detection(*twice[:2], weights=twice[2], resamples=0)]
     three = [f.value for f in detection(truth, score / 5, weights=weights * scale, resamples=0)]
     assert two == pytest.approx(one) == three
+
+
+def test_a_share_of_all_is_not_certain():
+    # Ten positive posts, all found; ten negative, none flagged: Wilson's interval for 10 of 10.
+    truth = [1] * 10 + [0] * 10
+    found = detection(truth, [0.9] * 10 + [0.1] * 10, threshold=0.5, resamples=50)
+    for measure in ("recall", "precision"):
+        [share] = [f for f in found if f.measure == measure]
+        assert (share.value, share.high) == (1, 1)
+        assert share.low == pytest.approx(wilson(10, 10)[0])

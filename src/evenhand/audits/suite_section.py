@@ -30,8 +30,8 @@ _BETWEEN = {
     "recall_gap": "gap in recall",
     "fpr_gap": "gap in FPR",
     "selection_gap": "gap in what is flagged",
-    "demographic_parity_ratio": "ratio of what is flagged (demographic parity)",
-    "equalized_odds_ratio": "ratio of recall or FPR (equalized odds)",
+    "demographic_parity_ratio": "demographic parity ratio",
+    "equalized_odds_ratio": "equalized odds ratio",
 }
 _RATE_HEADINGS = ("accuracy", "precision", "recall", "FPR", "FNR", "flagged")
 

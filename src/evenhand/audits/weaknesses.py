@@ -16,7 +16,6 @@ from evenhand.audits.suite_figures import MATCHED, ORIGINAL
 from evenhand.core.records import Finding
 from evenhand.data.labels import HATEFUL
 from evenhand.reports.numbers import count, percent
-from evenhand.stats.intervals import wilson
 from evenhand.stats.multiple import holm
 
 OPERATING = "operating"
@@ -233,8 +232,6 @@ def _transfer(index: Index) -> Iterator[Weakness]:
         rate = index.value("base_rate", **finding.group)
         positives = round((rate or 0.0) * finding.n)
         high = finding.high if finding.high is not None else 1.0
-        if high == finding.low and positives:  # resamples of all alike cannot differ
-            high = wilson(round(finding.value * positives), positives)[1]
         yield Weakness(
             TRANSFER,
             finding,

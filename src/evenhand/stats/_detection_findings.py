@@ -9,10 +9,12 @@ import numpy as np
 
 from evenhand.core.records import Finding
 from evenhand.stats._ranking import FIGURES, Floats, Ranked
+from evenhand.stats.intervals import wilson
 
 _CASES = 10
 _ENOUGH = 0.95
 _AT_CUT = ("precision", "recall", "f1")
+_SHARES = ("base_rate", "precision", "recall")
 _NEEDS_SCORES = ("average_precision", "auc", "threshold_best")
 
 
@@ -55,6 +57,10 @@ def findings(
             if exists
             else (None, None, _why_missing(measure, ranked, setting))
         )
+        method = setting.method()
+        if low is not None and low == high and value in (0.0, 1.0) and measure in _SHARES:
+            low, high = _all_alike(measure, value, ranked, setting)
+            method = "all alike: Wilson's interval with the effective number of posts as n"
         made.append(
             Finding(
                 measure=measure,
@@ -64,7 +70,7 @@ def findings(
                 low=low,
                 high=high,
                 level=None if low is None else setting.level,
-                method=setting.method(),
+                method=method,
                 unit=setting.unit,
                 weighted=setting.weighted,
                 n_effective=effective,
@@ -73,6 +79,15 @@ def findings(
             )
         )
     return made
+
+
+def _all_alike(measure: str, value: float, ranked: Ranked, setting: Setting) -> tuple[float, float]:
+    """The interval of a share of 0 or 1, whose resamples cannot differ."""
+    cut = np.inf if setting.cut is None else setting.cut
+    inside = {"precision": ranked.score >= cut, "recall": ranked.truth == 1}.get(measure)
+    weight = ranked.weight if inside is None else ranked.weight[inside]
+    n = float(weight.sum() ** 2 / (weight @ weight))
+    return wilson(value * n, n, setting.level)
 
 
 def _interval(

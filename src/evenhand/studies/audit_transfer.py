@@ -15,8 +15,8 @@ from evenhand.studies.audit_site import score_labelled
 from evenhand.studies.parts import Step
 from evenhand.studies.suites import Judged
 
-_MEASURES = ("auc", "recall", "precision", "f1", "base_rate", "average_precision")
-_HEADINGS = ("AUC", "recall", "precision", "F1", "base rate", "average precision")
+_MEASURES = ("auc", "recall", "precision", "f1", "base_rate")
+_HEADINGS = ("AUC", "recall", "precision", "F1", "base rate")
 _INTRO = (
     "What counts as hateful differs between corpora; a figure says how far this detector agrees "
     "with that corpus's labels. Posts it was trained on are left out where it says which they are."
