@@ -43,11 +43,22 @@ def test_judgements_of_a_campaign_give_randolphs_kappa(suite):
     # Pairs agree on one of two cases: P = .5, chance with two answers .5, so κ = 0.
     assert value(found, "randolph_kappa") == pytest.approx(0)
     assert value(found, "posts_judged") == 2
+    # The first case has a majority, the second is a tie.
+    hateful = dict(suite.cases().select("id", "hateful").rows())
+    assert value(found, "judged_as_gold") == (0.5 if hateful[first] else 0)
     flags = finding(found, "unrealistic")
     assert (flags.value, flags.n) == (1, 2)
     words = validation_words(suite, Index(found), {})
     assert words.startswith("People judged 2 of the cases; Randolph's κ")
     assert "1 were called unrealistic" in words
+
+
+def test_people_of_one_mind_agree_fully(suite):
+    table = votes(
+        [(post, who, "label", "hateful") for post in suite.cases()["id"].head(3) for who in "ab"]
+    )
+    # Two answers were possible: chance is one half, agreement 1, so κ = 1.
+    assert value(validated(suite, table, seed=0), "randolph_kappa") == pytest.approx(1)
 
 
 def test_judgements_of_other_posts_do_not_count(suite):

@@ -16,6 +16,7 @@ from evenhand.audits.suites import NOT_VALIDATED, Suite
 from evenhand.core.records import Finding
 from evenhand.reports.numbers import count
 from evenhand.stats.agreement import agreement
+from evenhand.stats.intervals import LEVEL, wilson
 
 UNREALISTIC = "unrealistic"
 """The question of a campaign whose answer "yes" means so."""
@@ -39,8 +40,41 @@ def validated(
     question = suite.corpus.question
     if not known.filter(pl.col("question") == question).height:
         return flags
-    agreed = agreement(known, question=question, seed=seed, group=own)
-    return [f for f in agreed if f.measure in _SHOWN] + (_flags(known, own) or flags)
+    main = known.filter(pl.col("question") == question)
+    agreed = agreement(known, question=question, order=_answers(suite, main), seed=seed, group=own)
+    shown = [finding for finding in agreed if finding.measure in _SHOWN]
+    return [*shown, _as_gold(suite, main, own), *(_flags(known, own) or flags)]
+
+
+def _answers(suite: Suite, votes: pl.DataFrame) -> list[str] | None:
+    """The answers there are; None where people gave others than the suite's labels."""
+    gold = suite.corpus.gold
+    labels = [] if gold is None else gold["label"].drop_nulls().unique().sort().to_list()
+    given = set(votes["answer"].explode().drop_nulls())
+    return labels if len(labels) > 1 and given <= set(labels) else None
+
+
+def _as_gold(suite: Suite, votes: pl.DataFrame, group: Group) -> Finding:
+    """How many judged cases most people label as the suite does; a tie is none of them."""
+    first = votes.filter(pl.col("attempt") == 1).select("post", label=pl.col("answer").list.first())
+    counts = first.group_by("post", "label").len()
+    most = counts.filter(pl.col("len") == pl.col("len").max().over("post"))
+    alone = most.filter(pl.len().over("post") == 1).select("post", "label")
+    assert suite.corpus.gold is not None
+    same = alone.join(suite.corpus.gold.select("post", "label"), on=["post", "label"]).height
+    n = first["post"].n_unique()
+    low, high = wilson(same, n)
+    return Finding(
+        measure="judged_as_gold",
+        value=same / n,
+        n=n,
+        group=group,
+        low=low,
+        high=high,
+        level=LEVEL,
+        method="share of judged cases whose majority label is the suite's; Wilson's interval",
+        unit="cases",
+    )
 
 
 def _published_flags(suite: Suite, group: Group) -> list[Finding]:
@@ -73,7 +107,11 @@ def validation_words(suite: Suite, findings: Index, base: Group) -> str:
     if kappa is not None:
         judged = findings.get("posts_judged", **base)
         n = count(judged.value or 0) if judged else "some"
-        return f"People judged {n} of the cases; Randolph's κ {figure(kappa)}.{called}"
+        same = figure(findings.get("judged_as_gold", **base))
+        return (
+            f"People judged {n} of the cases; Randolph's κ {figure(kappa)}; most people's label is "
+            f"the suite's in {same} of them.{called}"
+        )
     said = suite.statement.annotators or ""
     if NOT_VALIDATED in said:
         return f"The cases are {NOT_VALIDATED}."

@@ -190,6 +190,8 @@ MEASURES: dict[str, str] = {
     " forms: `as printed` (with append, whose label changes), `without append`, and"
     " `template-matched` (the same templates and identities on both sides).",
     "unscored": "Cases the detector failed on; each counts as answered wrongly.",
+    "judged_as_gold": "Share of judged cases that most people label as the suite does; a tie counts"
+    " as otherwise.",
     "seen_cases": "Cases that are copies of posts the detector was trained on.",
     "unrealistic": "Cases that at least one person called unrealistic.",
     "accuracy_difference": "Accuracy minus that of another detector on the same cases, paired;"
