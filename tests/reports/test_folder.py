@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from evenhand.core.records import Finding
-from evenhand.reports import Section, write_report
+from evenhand.reports import Grid, Section, write_report
 
 FILES = {"findings.csv", "findings.parquet", "findings.tex", "report.html", "run.json"}
 
@@ -52,3 +52,15 @@ def test_a_page_shows_only_what_the_files_hold(tmp_path: Path, examples: Any) ->
 def test_refuses_names_that_would_go_astray(tmp_path: Path, name: str, examples: Any) -> None:
     with pytest.raises(ValueError, match="cannot be the name"):
         write_report(tmp_path / "out", examples.run(), "Card", [], {name: pl.DataFrame()})
+
+
+def test_files_of_an_older_report_go_and_others_stay(tmp_path, examples):
+    out = tmp_path / "out"
+    run = examples.run(*examples.ALL)
+    old = Section("Old", grids=[Grid("old_table", "Old", ("a",), [("1",)])])
+    write_report(out, run, "First", [old])
+    (out / "mine.csv").write_text("a\n")
+    assert (out / "old_table.csv").exists()
+    write_report(out, run, "Second", [Section("New")])
+    assert not (out / "old_table.csv").exists() and not (out / "old_table.tex").exists()
+    assert (out / "mine.csv").exists() and (out / "findings.csv").exists()

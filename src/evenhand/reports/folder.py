@@ -37,26 +37,44 @@ def write_report(
     """Write the folder and return the path of ``report.html``.
 
     The files hold ``run.findings``; a section may only show findings that are among them, so that
-    every figure on the page can be found in the files.
+    every figure on the page can be found in the files. Files of an older report in the folder that
+    this one does not have are removed; others are left alone.
     """
     tables = tables or {}
     _check(run, sections, tables)
     provenance = run.provenance()
     html = page(title, sections, run, summary=summary, provenance=provenance)
+    before = _files(out)
     with folder_at_once(out) as folder:
         _write(folder / "report.html", html)
         _write(folder / "findings.csv", findings_csv(run.findings))
         _write(folder / "findings.tex", findings_latex(run.findings))
-        for name, document in {"run": provenance, **(documents or {})}.items():
-            text = json.dumps(document, indent=2, ensure_ascii=False)
-            _write(folder / f"{name}.json", f"{text}\n")
+        for name, document in (documents or {}).items():
+            _write_json(folder / f"{name}.json", document)
         for grid in (grid for section in sections for grid in section.grids):
             _write(folder / f"{grid.name}.csv", grid_csv(grid))
             _write(folder / f"{grid.name}.tex", grid_latex(grid))
         findings_parquet(run.findings, folder / "findings.parquet")
         for name, table in tables.items():
             write_parquet(table, folder / f"{name}.parquet")
+        now = {"run.json", *(path.name for path in folder.iterdir())}
+        _write_json(folder / "run.json", {**provenance, "files": sorted(now)})
+    for name in before - now:
+        (out / name).unlink(missing_ok=True)
     return out / "report.html"
+
+
+def _files(out: Path) -> set[str]:
+    """The files a report in this folder says that it has."""
+    try:
+        listed = json.loads((out / "run.json").read_text(encoding="utf-8"))["files"]
+        return {name for name in listed if _NAME.fullmatch(name)}
+    except (OSError, ValueError, KeyError, TypeError):
+        return set()  # no report, or one that does not say
+
+
+def _write_json(path: Path, document: object) -> None:
+    _write(path, json.dumps(document, indent=2, ensure_ascii=False) + "\n")
 
 
 def _write(path: Path, text: str) -> None:
