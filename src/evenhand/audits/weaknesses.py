@@ -20,7 +20,8 @@ from evenhand.stats.multiple import holm
 
 OPERATING = "operating"
 TRANSFER = "transfer"
-ALPHA = 0.05
+ALPHA = 0.025
+"""A detector that cannot tell identities apart is called uneven in at most this share of audits."""
 _GAPS = {
     "recall_gap": ("recall", "Finds hate"),
     "fpr_gap": ("fpr", "Raises false alarms"),
