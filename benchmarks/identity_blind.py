@@ -65,8 +65,8 @@ def one_audit(shape: tuple[float, float], seed: int, resamples: int) -> int:
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=200)
-    parser.add_argument("--resamples", type=int, default=400)
+    parser.add_argument("--runs", type=int, default=130)
+    parser.add_argument("--resamples", type=int, default=1000)
     parser.add_argument("--workers", type=int, default=2)
     given = parser.parse_args()
     print(f"{given.runs} audits a row, {given.resamples} permutations each\n")
