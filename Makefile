@@ -33,7 +33,7 @@ format: $(VENV)/.all
 bench: $(VENV)/.all
 	$(PIP) --group bench
 	for name in user_file near_duplicates agreement aggregation bootstrap campaigns author_disjoint bilstm audit \
-		identity_blind; do \
+		identity_blind suite_intervals; do \
 		$(BIN)/python benchmarks/$$name.py || exit 1; done
 
 $(VENV)/bin/python:

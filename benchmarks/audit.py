@@ -15,7 +15,8 @@ import numpy as np
 from evenhand.core.provenance import Run
 from evenhand.models.callables import FunctionDetector
 from evenhand.reports import write_report
-from evenhand.studies.audit import Judged, Wanted, audit
+from evenhand.studies.audit import Wanted, audit
+from evenhand.studies.suites import Judged
 
 
 class Timed:

@@ -13,7 +13,8 @@ from evenhand.audits.gates import Gate
 from evenhand.core.provenance import Run
 from evenhand.models.callables import FunctionDetector
 from evenhand.reports import write_report
-from evenhand.studies.audit import Judged, Wanted, audit
+from evenhand.studies.audit import Wanted, audit
+from evenhand.studies.suites import Judged
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

@@ -8,9 +8,10 @@ from evenhand.audits.weaknesses import weaknesses
 from evenhand.audits.worst import worst
 from evenhand.core.provenance import Run
 from evenhand.data.find import find
-from evenhand.studies.audit import Judged, Wanted, audit
+from evenhand.studies.audit import Wanted, audit
 from evenhand.studies.audit_site import Site
 from evenhand.studies.filters import fitted
+from evenhand.studies.suites import Judged
 from factories import value
 
 pytestmark = pytest.mark.data

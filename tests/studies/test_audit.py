@@ -12,9 +12,10 @@ import pytest
 from evenhand.core.errors import BadInput, NotEnoughData
 from evenhand.core.provenance import Run
 from evenhand.models.callables import FunctionDetector
-from evenhand.studies.audit import Judged, Wanted, audit
+from evenhand.studies.audit import Wanted, audit
 from evenhand.studies.audit_site import Site
 from evenhand.studies.filters import fitted
+from evenhand.studies.suites import Judged
 from factories import finding, make_corpus, value
 from spies import written
 

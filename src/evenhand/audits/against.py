@@ -15,7 +15,7 @@ it allows. So two detectors that decide alike in all cases are 0 apart, give or 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -164,31 +164,26 @@ def _difference(
 
 
 def _finding(difference: _Difference, group: Group, comparisons: int) -> Finding:
-    how = "accuracy minus that of the other detector, case by case"
-    if difference.templates < FEWEST:
-        return Finding(
-            measure="accuracy_difference",
-            value=difference.value,
-            n=difference.n,
-            group=group,
-            method=how,
-            unit=UNIT,
-            why=f"no interval: {difference.templates} {UNIT}, fewer than {FEWEST}",
-            cases=difference.broken,
-        )
-    low, high = difference.interval(comparisons)
-    return Finding(
+    plain = Finding(
         measure="accuracy_difference",
         value=difference.value,
         n=difference.n,
         group=group,
+        method="accuracy minus that of the other detector, case by case",
+        unit=UNIT,
+        cases=difference.broken,
+    )
+    if difference.templates < FEWEST:
+        few = f"no interval: {difference.templates} {UNIT}, fewer than {FEWEST}"
+        return replace(plain, why=few)
+    low, high = difference.interval(comparisons)
+    return replace(
+        plain,
         low=low,
         high=high,
         level=LEVEL,
-        method=f"{how}; {difference.how}; {LEVEL:.0%} holds for all {comparisons} comparisons "
-        "together (Bonferroni)",
-        unit=UNIT,
-        cases=difference.broken,
+        method=f"{plain.method}; {difference.how}; {LEVEL:.0%} holds for all {comparisons} "
+        "comparisons together (Bonferroni)",
     )
 
 

@@ -152,15 +152,7 @@ def emoji_differences(figures: _Figures) -> Iterator[Finding]:
 
     def difference(inside: Mask, group: Group, how: str) -> Finding:
         first, second = (Ratio.share(right, side & inside) for side in sides)
-        return difference_finding(
-            "emoji_difference",
-            first,
-            second,
-            figures.clusters,
-            unit=UNIT,
-            group={**figures.group, **group},
-            how=f"accuracy on originals minus accuracy without emoji, {how}",
-        )
+        return _emoji_difference(figures, first, second, group, how)
 
     every = np.ones(table.height, dtype=np.bool_)
     yield difference(every, {"form": AS_PRINTED}, "all functionalities")
@@ -196,6 +188,13 @@ def _matched(figures: _Figures, kept: Mask, group: Group) -> Finding:
     first, second = (
         Ratio(right * weight[side].to_numpy(), weight[side].to_numpy()) for side in weight.columns
     )
+    how = "the same templates and identities on both sides"
+    return _emoji_difference(figures, first, second, group, how)
+
+
+def _emoji_difference(
+    figures: _Figures, first: Ratio, second: Ratio, group: Group, how: str
+) -> Finding:
     return difference_finding(
         "emoji_difference",
         first,
@@ -203,9 +202,8 @@ def _matched(figures: _Figures, kept: Mask, group: Group) -> Finding:
         figures.clusters,
         unit=UNIT,
         group={**figures.group, **group},
-        how="accuracy on originals minus accuracy without emoji, the same templates and identities "
-        "on both sides",
-        why="no template has both originals and cases without emoji",
+        how=f"accuracy on originals minus accuracy without emoji, {how}",
+        why="nothing has both originals and cases without emoji",
     )
 
 

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import polars as pl
 
 from evenhand.audits.against import Pair, compared
-from evenhand.audits.answers import HALF
 from evenhand.audits.card import against_section
 from evenhand.audits.digests import corpus_sha256
 from evenhand.audits.gates import Gate, judge
@@ -246,6 +245,3 @@ def _against(run: Run, heard: Heard, other: Judged, wanted: Wanted, step: Step) 
     heard.compared = compared(pairs, heard.beside, seed=run.seed, resamples=wanted.resamples)
     run.findings += heard.compared
     return against_section(heard.beside, heard.compared)
-
-
-__all__ = ["HALF", "SUITES", "TEMPLATES", "Judged", "Wanted", "audit", "can_be_asked_much"]
