@@ -1,7 +1,8 @@
 """Evenhand: build, prove and run abuse detectors you can answer for.
 
-A lazy façade: ``evenhand.Post`` and the other records, ``evenhand.find`` (a corpus by name, file
-or folder), ``evenhand.describe`` and ``evenhand.check``. Importing the package imports nothing
+A lazy façade: ``evenhand.load`` (a detector; ``evenhand.load().score(["a text"])``),
+``evenhand.Post`` and the other records, ``evenhand.find`` (a corpus by name, file or folder),
+``evenhand.describe`` and ``evenhand.check``. Importing the package imports nothing
 heavy; a name is loaded when it is first used.
 """
 
@@ -23,6 +24,7 @@ _HOMES = {
     "find": "data.find",
     "describe": "data.describe",
     "check": "data.check",
+    "load": "models.loaded",
 }
 
 __all__ = sorted(_HOMES)

@@ -16,6 +16,7 @@ from evenhand.cli import (
     people,
     plugins,
     reproduce,
+    scoring,
     training,
 )
 from evenhand.core.provenance import VERSION
@@ -38,6 +39,7 @@ app.command("aggregate")(people.aggregate)
 app.command("estimate")(claims.estimate)
 app.command("train")(training.train)
 app.command("validate")(training.validate)
+app.command("score")(scoring.score)
 app.command("compare")(detectors.compare)
 app.command("audit")(audits.audit)
 app.command("reproduce")(reproduce.reproduce)

@@ -52,10 +52,27 @@ Resume = Annotated[
 @o.with_file_options
 def train(
     recipe: RecipeName,
-    data: DataName,
     save: Annotated[
         Path, typer.Option("--save", metavar="DIR", help="Write the detector to this folder.")
     ],
+    data: Annotated[
+        str | None,
+        typer.Option(
+            "--data", metavar="CORPUS", help="Labelled posts: a name, a file or a folder."
+        ),
+    ] = None,
+    plan: Annotated[
+        str | None,
+        typer.Option(
+            "--plan",
+            metavar="PLAN",
+            help="Several corpora and attributes: evenhand-base, evenhand-fast or a TOML file.",
+        ),
+    ] = None,
+    without: Annotated[
+        list[str] | None,
+        typer.Option("--without", metavar="CORPUS", help="Leave a corpus of the plan out."),
+    ] = None,
     classes: Classes = None,
     cap: Cap = None,
     add: Add = None,
@@ -65,23 +82,37 @@ def train(
     *,
     how: FileOptions,
 ) -> None:
-    """Fit a recipe on labelled posts and save the detector."""
+    """Fit a recipe on labelled posts, or on the corpora of a plan, and save the detector."""
+    from evenhand.core.errors import BadInput
     from evenhand.data.find import find
+    from evenhand.data.user_file import FileOptions
+    from evenhand.studies.plans import train_plan
     from evenhand.studies.training import train as train_detector
 
+    if (data is None) == (plan is None):
+        raise BadInput("name what to learn from: --data CORPUS, or --plan PLAN (one of them)")
+    if plan and (classes or cap or add or how != FileOptions()):
+        raise BadInput("--plan says what is read and how; options for --data do not go with it")
+    if without and not plan:
+        raise BadInput("--without leaves a corpus of a plan out; name one with --plan")
     run = start(seed)
     with progress(f"Training {recipe}") as step:
-        parts = train_detector(
-            run,
-            find(data, how),
-            recipe,
-            save,
-            classes=classes,
-            cap_at=cap,
-            added=add or (),
-            resume=resume,
-            step=step,
-        )
+        if plan is not None:
+            parts = train_plan(
+                run, plan, recipe, save, without=without or [], resume=resume, step=step
+            )
+        else:
+            parts = train_detector(
+                run,
+                find(str(data), how),
+                recipe,
+                save,
+                classes=classes,
+                cap_at=cap,
+                added=add or (),
+                resume=resume,
+                step=step,
+            )
     finish(run, as_json=as_json, parts=parts)
 
 

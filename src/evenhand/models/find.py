@@ -1,8 +1,9 @@
 """From what a user typed to a detector or a recipe.
 
-A detector is a folder written by ``train --save``, ``hf:FOLDER``, ``perspective:URL``,
-``openai:URL``, ``predictions:FILE`` or ``python:module:function``; a recipe is a registered name,
-with options as ``name:key=value,key=value``.
+A detector is one in the box (``evenhand-base``, ``evenhand-fast``), a folder written by ``train
+--save``, ``hf:FOLDER``, ``perspective:URL``, ``openai:URL``, ``predictions:FILE`` or
+``python:module:function``; a recipe is a registered name, with options as
+``name:key=value,key=value``.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from evenhand.models.protocol import HATE, Detector, Recipe
 from evenhand.models.remote import RemoteOptions, remote_detector
 from evenhand.models.saving import load
 from evenhand.models.scoring import KnowsPosts
+from evenhand.models.shipped import MOST_BYTES, shipped
 from evenhand.models.transformers_folder import folder_detector
 
 _DIALECTS = {dialect.kind: dialect for dialect in (Perspective(), OpenAI())}
@@ -45,6 +47,8 @@ def detector(
     ``attribute`` is what a server is asked for, a file has scores of, or a transformers folder is
     judged by; any other detector has all its attributes whatever is given here.
     """
+    if name in MOST_BYTES:
+        return shipped(name)
     kind, colon, rest = name.partition(":")
     if colon and kind == "predictions":
         return predictions(Path(rest), column=column, attribute=attribute or HATE, hateful=hateful)
@@ -58,8 +62,9 @@ def detector(
     if path.is_dir() or (os.sep in name and not colon):
         return load(path)
     raise UnknownComponent(
-        f"no detector {without_key(name)!r}: expected a folder written by `evenhand train --save`, "
-        "hf:FOLDER, perspective:URL, openai:URL, predictions:FILE or python:module:function"
+        f"no detector {without_key(name)!r}: expected {', '.join(MOST_BYTES)}, a folder written by "
+        "`evenhand train --save`, hf:FOLDER, perspective:URL, openai:URL, predictions:FILE or "
+        "python:module:function"
     )
 
 

@@ -1,0 +1,135 @@
+"""The network that is fine-tuned: an encoder, the mean of its states, and a layer per task.
+
+The encoder is any of transformers' that gives a state per token. With a vocabulary, the mean of an
+embedding over the words of a text that are in it stands beside the encoder's mean, and a hidden
+layer reads both (:mod:`evenhand.models.transformer_vocabulary`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from evenhand.models._cells import Dropout
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What the network looks like."""
+
+    base: Path
+    """A folder with an encoder."""
+    columns: int
+    """How many answers the tasks have together."""
+    dropout: float
+    words: int = 0
+    """How many words the vocabulary has; 0 for none."""
+    embedding: int = 128
+    hidden: int = 64
+
+
+class Pooled(nn.Module):
+    """The mean of an encoder's states over the tokens of a text."""
+
+    def __init__(self, encoder: nn.Module) -> None:
+        super().__init__()
+        self.encoder = encoder
+
+    def forward(self, tokens: Tensor, mask: Tensor) -> Tensor:
+        """One vector a text."""
+        states = self.encoder(input_ids=tokens, attention_mask=mask).last_hidden_state
+        shown = mask.unsqueeze(-1).to(states.dtype)
+        mean: Tensor = (states * shown).sum(1) / shown.sum(1)
+        return mean
+
+
+class EncoderNetwork(nn.Module):
+    """Encoder, vocabulary if there is one, and answers."""
+
+    def __init__(self, shape: Shape, encoder: nn.Module, size: int) -> None:
+        super().__init__()
+        self.pooled = Pooled(encoder)
+        self.dropout = Dropout(shape.dropout)
+        self.words = self.hidden = None
+        if shape.words:
+            # Word 0 is no word.
+            self.words = nn.EmbeddingBag(
+                shape.words + 1, shape.embedding, mode="mean", padding_idx=0
+            )
+            self.hidden = nn.Linear(size + shape.embedding, shape.hidden)
+            size = shape.hidden
+        self.last = nn.Linear(size, shape.columns)
+
+    @property
+    def vocabulary(self) -> int:
+        """How many tokens the encoder knows."""
+        config: Any = self.pooled.encoder.config
+        return int(config.vocab_size)
+
+    def forward(self, tokens: Tensor, mask: Tensor, words: Tensor | None = None) -> Tensor:
+        """A number for every answer, one row per text."""
+        vector = self.pooled(tokens, mask)
+        if self.words is not None and self.hidden is not None:
+            vector = torch.cat([vector, self.words(words)], dim=1)
+            vector = torch.relu(self.hidden(self.dropout(vector)))
+        answers: Tensor = self.last(self.dropout(vector))
+        return answers
+
+
+def build(shape: Shape, *, weights: bool) -> EncoderNetwork:
+    """A network, with the base's weights or with weights to be filled in."""
+    from transformers import AutoConfig, AutoModel
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    config: Any = AutoConfig.from_pretrained(shape.base, local_files_only=True)
+    config.attention_probs_dropout_prob = 0.0
+    if weights:
+        encoder = AutoModel.from_pretrained(
+            shape.base, config=config, local_files_only=True, use_safetensors=True,
+            dtype=torch.float32,
+        )  # fmt: skip
+    else:
+        encoder = AutoModel.from_config(config)  # type: ignore[no-untyped-call]
+    for module in list(encoder.modules()):
+        for name, child in module.named_children():
+            if isinstance(child, nn.Dropout) and child.p:
+                setattr(module, name, Dropout(shape.dropout))
+    return EncoderNetwork(shape, encoder, int(config.hidden_size))
+
+
+def fresh(network: EncoderNetwork, rng: np.random.Generator) -> None:
+    """Give the layers that the base does not have their first weights."""
+    with torch.no_grad():
+        for layer in (network.hidden, network.last):
+            if layer is not None:
+                width = 1 / np.sqrt(layer.in_features)
+                for part in (layer.weight, layer.bias):
+                    drawn = rng.uniform(-width, width, part.shape).astype(np.float32)
+                    part.copy_(torch.from_numpy(drawn))
+        if network.words is not None:
+            size = tuple(network.words.weight.shape)
+            drawn = rng.uniform(-0.05, 0.05, size).astype(np.float32)
+            drawn[0] = 0
+            network.words.weight.copy_(torch.from_numpy(drawn))
+
+
+def margins_only(network: EncoderNetwork) -> None:
+    """Let tasks of two answers each give one number: how far yes is above no."""
+    last = network.last
+    folded = nn.Linear(last.in_features, last.out_features // 2)
+    with torch.no_grad():
+        folded.weight.copy_(last.weight[1::2] - last.weight[0::2])
+        folded.bias.copy_(last.bias[1::2] - last.bias[0::2])
+    network.last = folded
+
+
+def dropouts(network: nn.Module) -> Iterator[Dropout]:
+    """The parts that need random numbers."""
+    return (module for module in network.modules() if isinstance(module, Dropout))

@@ -1,0 +1,167 @@
+"""A trained network as ONNX, for :mod:`evenhand.models.encoder`.
+
+PyTorch exports it, onnxruntime's optimizer fuses attention and the activation with its bias. The
+sum of two layers and its normalisation are left apart: fused, they take several times as long.
+"""
+
+from __future__ import annotations
+
+import io
+import logging
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import onnx
+import torch
+from numpy.typing import NDArray
+from onnx import helper
+
+from evenhand.core.errors import BrokenComponent
+from evenhand.models.encoder import INPUTS, VOCABULARY
+
+Answers = NDArray[np.float32]
+Tokens = NDArray[np.int64]
+
+_OPSET = 17
+_CLOSE = 1e-3
+"""So far apart may PyTorch's answers and those of the exported network be."""
+_WIDTHS = (2, 7, 30)
+"""Lengths at which a text alone is compared with a text among others."""
+
+
+def exported(network: torch.nn.Module, *, vocabulary: int) -> bytes:
+    """The network as ONNX in fp32; ``vocabulary`` is how many tokens it knows.
+
+    The network takes token numbers and a mask of the same shape and answers one row per text.
+    """
+    tokens = _example(vocabulary)
+    mask = (np.arange(tokens.shape[1]) < np.array([[30], [11], [23], [2], [17]])).astype(np.int64)
+    given = (torch.from_numpy(tokens), torch.from_numpy(mask))
+    with torch.inference_mode(), _as_served(network) as (heads, size), _quiet():
+        expected = network(*given).numpy()
+        file = io.BytesIO()
+        torch.onnx.export(
+            network,
+            given,
+            file,
+            dynamo=False,
+            opset_version=_OPSET,
+            input_names=list(INPUTS),
+            output_names=["logits"],
+            dynamic_axes={**dict.fromkeys(INPUTS, {0: "n", 1: "t"}), "logits": {0: "n"}},
+        )
+        fused = _fused(onnx.load_from_string(file.getvalue()), heads, size)
+    helper.set_model_props(fused, {VOCABULARY: str(vocabulary)})
+    model = fused.SerializeToString()
+    worst = float(np.abs(running(model)(tokens, mask) - expected).max())
+    if not worst <= _CLOSE:
+        raise BrokenComponent(f"the exported network's answers are {worst:.2g} off PyTorch's")
+    expect_alone(model, vocabulary)
+    return model
+
+
+def expect_alone(model: bytes, vocabulary: int) -> None:
+    """See that a text's answers are the same to the last bit in batches of one and of several."""
+    answers = running(model)
+    for width in _WIDTHS:
+        tokens = _example(vocabulary)[:, :width]
+        together = answers(tokens, np.ones_like(tokens))
+        alone = [answers(row[None], np.ones_like(row[None])) for row in tokens]
+        if not np.array_equal(np.concatenate(alone), together):
+            raise BrokenComponent(
+                "the network's answers to a text depend on the texts beside it; write a sum over "
+                "a text's tokens as a product of matrices, and take no scale over a whole batch"
+            )
+
+
+def running(model: bytes) -> Callable[[Tokens, Tokens], Answers]:
+    """What an ONNX model answers to tokens and mask, on one thread."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+
+    def answers(tokens: Tokens, mask: Tokens) -> Answers:
+        found: Answers = session.run(None, dict(zip(INPUTS, (tokens, mask), strict=True)))[0]
+        return found
+
+    return answers
+
+
+def _example(vocabulary: int) -> Tokens:
+    """Five texts of tokens from all over the vocabulary."""
+    tokens: Tokens = np.arange(5 * 30, dtype=np.int64).reshape(5, 30) * 7919 % vocabulary
+    return tokens
+
+
+@contextmanager
+def _as_served(network: torch.nn.Module) -> Iterator[tuple[int, int]]:
+    """Without dropout and with attention written out, which can be fused; heads and width of it.
+
+    An encoder that is not transformers' is left as it is (0 heads: nothing is fused).
+    """
+    encoders: list[Any] = [
+        part for part in network.modules() if hasattr(part, "set_attn_implementation")
+    ]
+    was = network.training
+    ways = [encoder.config._attn_implementation for encoder in encoders]
+    network.eval()
+    try:
+        for encoder in encoders:
+            encoder.set_attn_implementation("eager")
+        config = encoders[0].config if encoders else None
+        yield getattr(config, "num_attention_heads", 0), getattr(config, "hidden_size", 0)
+    finally:
+        for encoder, way in zip(encoders, ways, strict=True):
+            encoder.set_attn_implementation(way)
+        network.train(was)
+
+
+def _fused(model: onnx.ModelProto, heads: int, size: int) -> onnx.ModelProto:
+    from onnxruntime.transformers.fusion_options import FusionOptions
+    from onnxruntime.transformers.optimizer import optimize_by_fusion
+
+    how = FusionOptions("bert")
+    optimised = optimize_by_fusion(model, "bert", heads, size, optimization_options=how)
+    fused: onnx.ModelProto = optimised.model
+    nodes = [part for node in fused.graph.node for part in _apart(node)]
+    del fused.graph.node[:]
+    fused.graph.node.extend(nodes)
+    return fused
+
+
+def _apart(node: onnx.NodeProto) -> list[onnx.NodeProto]:
+    """A fused sum and normalisation as sums and a normalisation."""
+    if node.op_type != "SkipLayerNormalization":
+        return [node]
+    first, second, scale, shift, *bias = node.input
+    out = node.output[0]
+    sums = [helper.make_node("Add", [first, second], [f"{out}_sum"])]
+    if bias:
+        sums = [
+            helper.make_node("Add", [first, bias[0]], [f"{out}_biased"]),
+            helper.make_node("Add", [f"{out}_biased", second], [f"{out}_sum"]),
+        ]
+    epsilon = next(helper.get_attribute_value(a) for a in node.attribute if a.name == "epsilon")
+    normalised = helper.make_node(
+        "LayerNormalization", [f"{out}_sum", scale, shift], [out], axis=-1, epsilon=epsilon
+    )
+    return [*sums, normalised]
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Exporting without notes on what was traced and fused."""
+    logger = logging.getLogger("onnxruntime.transformers")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logger.setLevel(level)

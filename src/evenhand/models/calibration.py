@@ -1,0 +1,182 @@
+"""What a detector's margin means: a probability at a named base rate, and a Perspective-like score.
+
+A *margin* is what a detector says before it is squeezed into [0, 1]. :func:`fitted` learns, on
+labelled posts that were not trained on, ``expit(slope · margin + intercept)`` (Platt 1999, by
+maximum likelihood; the targets are not smoothed, a weak ridge on the slope does for perfectly told
+classes what Platt's smoothing did). Two numbers cannot follow the noise of few positives, and the
+order of scores stays. docs/methods/calibration.md compares it with isotonic regression.
+
+A probability is one at a base rate: it is named, and :meth:`Calibration.at_base_rate` maps it to
+that of a site. A calibration may also hold a map to Perspective-like scores
+(:mod:`evenhand.models.perspective_like`).
+
+>>> c = fitted([-2.0, -1.0, 1.0, -1.0, 1.0, 2.0], [0, 0, 0, 1, 1, 1], base_rate=0.5, corpus="a")
+>>> c.probability(np.array([0.0])).round(3).tolist(), c.threshold
+([0.5], 0.5)
+>>> c.at_base_rate(np.array([0.5]), 0.01).round(3).tolist()
+[0.01]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit
+
+from evenhand.core.errors import BadInput, NotEnoughData
+from evenhand.stats.calibration import at_base_rate
+from evenhand.stats.detection import f1_best
+
+Floats = NDArray[np.float64]
+Knots = tuple[tuple[float, float], ...]
+
+_RIDGE = 1e-3
+"""On the square of the slope of margins of mean 0 and deviation 1; a post counts 1."""
+_MOST_STEPS, _STILL = 100, 1e-12
+_BALANCED = 0.5
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Of one attribute of one detector."""
+
+    slope: float
+    intercept: float
+    base_rate: float
+    """Share of yes in the rows it was fitted on, as weighted."""
+    n: int
+    positives: int
+    corpus: str
+    """Where those rows are from."""
+    threshold: float
+    """From which probability on a post is flagged."""
+    perspective: Knots | None = None
+    """Probabilities and the Perspective-like score of each; straight lines between them."""
+
+    def probability(self, margin: ArrayLike) -> Floats:
+        """The probability of yes at the base rate."""
+        p: Floats = expit(self.slope * np.asarray(margin, dtype=np.float64) + self.intercept)
+        return p
+
+    def at_base_rate(self, p: ArrayLike, rate: float) -> Floats:
+        """Probabilities where the share of yes is another, and posts of each class are alike."""
+        return at_base_rate(p, trained=self.base_rate, wanted=rate)
+
+    def perspective_like(self, p: ArrayLike) -> Floats:
+        """The mean score that Perspective published for texts of such a probability."""
+        if self.perspective is None:
+            raise BadInput(
+                "no Perspective-like score: no published scores of this attribute were mapped; "
+                "use the probability"
+            )
+        known, scores = zip(*self.perspective, strict=True)
+        like: Floats = np.interp(np.asarray(p, dtype=np.float64), known, scores)
+        return like
+
+    def to_json(self) -> dict[str, Any]:
+        """As a JSON object."""
+        knots = self.perspective
+        return asdict(self) | {"perspective": None if knots is None else [list(k) for k in knots]}
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> Self:
+        """What :meth:`to_json` gave."""
+        knots = document["perspective"]
+        pairs = None if knots is None else tuple((float(p), float(score)) for p, score in knots)
+        return cls(**{**document, "perspective": pairs})
+
+
+def fitted(
+    margins: ArrayLike,
+    truth: ArrayLike,
+    *,
+    weights: ArrayLike | None = None,
+    base_rate: float | None = None,
+    corpus: str,
+) -> Calibration:
+    """Learn what margins mean, from posts that were not trained on.
+
+    The threshold is 0.5 where the classes were balanced by ``base_rate=0.5``: there both kinds of
+    error cost the same. Elsewhere it is that of the best F1 on these rows, as weighted.
+
+    Args:
+        margins: What the detector says of each post.
+        truth: 1 for yes, 0 for no.
+        weights: What each post counts; without them each counts 1.
+        base_rate: The classes are weighted so that yes has this share.
+        corpus: Where the posts are from.
+    """
+    x, y, w = _checked(margins, truth, weights, corpus)
+    if base_rate is not None:
+        if not 0 < base_rate < 1:
+            raise BadInput(f"base_rate: is {base_rate}; expected a share between 0 and 1")
+        yes = w @ y
+        w = w * w.sum() * np.where(y == 1, base_rate / yes, (1 - base_rate) / (w.sum() - yes))
+    slope, intercept = _logistic(x, y, w)
+    if slope <= 0:
+        raise BadInput(
+            f"{corpus}: posts with the attribute do not have higher margins than others (slope "
+            f"{slope:.3g}); check that the labels are those of the attribute, or train again"
+        )
+    best = f1_best(y, expit(slope * x + intercept), w)
+    assert best is not None  # there are positives
+    return Calibration(
+        slope=slope,
+        intercept=intercept,
+        base_rate=float(w @ y / w.sum()) if base_rate is None else base_rate,
+        n=len(y),
+        positives=int(y.sum()),
+        corpus=corpus,
+        threshold=_BALANCED if base_rate == _BALANCED else best.threshold,
+    )
+
+
+def _checked(
+    margins: ArrayLike, truth: ArrayLike, weights: ArrayLike | None, corpus: str
+) -> tuple[Floats, Floats, Floats]:
+    """Rows with weight, in an order that does not depend on the one they came in."""
+    x, y = (np.asarray(values, dtype=np.float64) for values in (margins, truth))
+    w = np.ones(len(x)) if weights is None else np.asarray(weights, dtype=np.float64)
+    if not x.shape == y.shape == w.shape == (len(x),):
+        raise BadInput(f"{corpus}: {len(x)} margins, {len(y)} truths, {len(w)} weights; one each")
+    if not np.isfinite(x).all() or not np.isin(y, (0, 1)).all():
+        raise BadInput(f"{corpus}: margins must be numbers and truths 0 or 1")
+    if not (np.isfinite(w) & (w >= 0)).all():
+        raise BadInput(f"{corpus}: some weights are negative, infinite or NaN")
+    x, y, w = (values[w > 0] for values in (x, y, w))
+    if not 0 < y.sum() < len(y):
+        which = "all" if len(y) and y.all() else "none"
+        raise NotEnoughData(
+            f"{corpus}: {len(y)} posts and {which} of them has the attribute; calibrating needs "
+            "posts of both kinds"
+        )
+    order = np.lexsort((w, y, x))
+    return x[order], y[order], w[order]
+
+
+def _logistic(x: Floats, y: Floats, w: Floats) -> tuple[float, float]:
+    """Slope and intercept of the greatest likelihood, by Newton's steps, halved where too far."""
+    mean = w @ x / w.sum()
+    spread = float(np.sqrt(w @ (x - mean) ** 2 / w.sum())) or 1.0
+    table = np.stack([(x - mean) / spread, np.ones_like(x)])
+    penalty = np.array([_RIDGE, 0.0])
+
+    def loss(at: Floats) -> float:
+        margin = at @ table
+        return float(w @ (np.logaddexp(0, margin) - y * margin) + penalty @ at**2 / 2)
+
+    at, cost = np.zeros(2), loss(np.zeros(2))
+    for _ in range(_MOST_STEPS):
+        p = expit(at @ table)
+        slope = table @ (w * (p - y)) + penalty * at
+        step = np.linalg.solve((table * (w * p * (1 - p))) @ table.T + np.diag(penalty), slope)
+        while (new := loss(at - step)) > cost and np.abs(step).max() > _STILL:
+            step = step / 2
+        at, cost = at - step, min(new, cost)
+        if np.abs(step).max() <= _STILL:
+            break
+    return float(at[0] / spread), float(at[1] - at[0] * mean / spread)

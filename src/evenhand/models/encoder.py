@@ -1,0 +1,171 @@
+"""A fine-tuned encoder that scores texts without PyTorch: an ONNX model and its tokenizer.
+
+A text's answers are the same to the last bit whatever texts are beside it. Only texts of exactly
+the same number of tokens share a batch, so that there is no padding; the model takes no scale over
+the whole batch (:mod:`evenhand.models._int8`); and it was seen to answer alike for one row and for
+many when it was made (:mod:`evenhand.models._onnx`).
+
+A text of more than ``length`` tokens is read in windows of that many, each overlapping the one
+before by half, and its answer is the highest of theirs, column by column; of more than 64 windows,
+64 spread evenly over the text are read. The empty text is one window like any other.
+
+Everything runs on one thread: a second process gives more than a second thread. What runs is made
+when it is first needed and stays behind when an encoder is sent to another process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand.models.protocol import Arrays
+
+INPUTS = ("input_ids", "attention_mask")
+"""What the model is given."""
+VOCABULARY = "vocabulary"
+"""Where a model says how many tokens it knows."""
+SHORTEST = 4
+"""A window has room for two special tokens and two others."""
+_TOKENS = 1024
+"""In one batch, at most so many; more fall out of the processor's cache."""
+_WINDOWS = 64
+"""Of one text, at most so many are read."""
+
+
+@dataclass(frozen=True, eq=False)
+class Encoder:
+    """A model with its tokenizer."""
+
+    model: bytes
+    """ONNX, as :mod:`evenhand.models._onnx` writes it."""
+    tokenizer: bytes
+    """``tokenizer.json`` of the package tokenizers."""
+    length: int
+    """The most tokens in one window, special ones included."""
+
+    def tokens(self, texts: Sequence[str]) -> list[list[list[int]]]:
+        """The windows of each text, as token numbers with the special ones, without padding."""
+        windows = []
+        for text in texts:
+            # One by one: a batch would start threads of its own, which a fork does not survive.
+            first = self._reader.encode(text)
+            every = [first.ids, *(more.ids for more in first.overflowing)]
+            if len(every) > _WINDOWS:
+                kept = np.linspace(0, len(every) - 1, _WINDOWS).round().astype(int)
+                every = [every[number] for number in kept]
+            windows.append(every)
+        return windows
+
+    def logits(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """The model's answers to cleaned texts, one row per text."""
+        windows = self.tokens(texts)
+        counts = np.array([len(every) for every in windows], dtype=np.int64)
+        found = self._answers([window for every in windows for window in every])
+        if not len(texts):
+            return found
+        highest: NDArray[np.float32] = np.maximum.reduceat(found, np.cumsum(counts) - counts)
+        return highest
+
+    def _answers(self, windows: Sequence[Sequence[int]]) -> NDArray[np.float32]:
+        answers = np.empty((len(windows), self._columns), dtype=np.float32)
+        for rows in _batches([len(window) for window in windows]):
+            answers[rows] = self._run(np.array([windows[row] for row in rows], dtype=np.int64))
+        return answers
+
+    def _run(self, tokens: NDArray[np.int64]) -> NDArray[np.float32]:
+        """The answers to windows of the same length."""
+        given = dict(zip(INPUTS, (tokens, np.ones_like(tokens)), strict=True))
+        answers: NDArray[np.float32] = self._session.run(None, given)[0]
+        return answers
+
+    @property
+    def _columns(self) -> int:
+        return int(self._session.get_outputs()[0].shape[1])
+
+    @cached_property
+    def _session(self) -> Any:
+        import onnxruntime
+
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        options.log_severity_level = 4
+        return onnxruntime.InferenceSession(self.model, options, providers=["CPUExecutionProvider"])
+
+    @cached_property
+    def _reader(self) -> Any:
+        from tokenizers import Tokenizer
+
+        reader = Tokenizer.from_buffer(self.tokenizer)
+        reader.no_padding()
+        special = reader.num_special_tokens_to_add(is_pair=False)
+        reader.enable_truncation(self.length, stride=(self.length - special) // 2)
+        return reader
+
+    def __reduce__(self) -> tuple[type[Self], tuple[bytes, bytes, int]]:
+        """Only what it is made of goes to another process."""
+        return type(self), (self.model, self.tokenizer, self.length)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """What :meth:`restore` takes."""
+        return {
+            "model": np.frombuffer(self.model, dtype=np.uint8),
+            "tokenizer": np.frombuffer(self.tokenizer, dtype=np.uint8),
+        }
+
+    @classmethod
+    def restore(cls, arrays: Arrays, length: int) -> Self:
+        """The encoder of some arrays; ValueError with a reason if they are not one's."""
+        absent = [name for name in ("model", "tokenizer") if name not in arrays]
+        if absent:
+            raise ValueError(f"{' and '.join(absent)} missing; expected an encoder's arrays")
+        if length < SHORTEST:
+            raise ValueError(f"windows of {length} tokens; expected at least {SHORTEST}")
+        encoder = cls(arrays["model"].tobytes(), arrays["tokenizer"].tobytes(), length)
+        encoder._check()
+        return encoder
+
+    def _check(self) -> None:
+        """See that the parts load, belong together and answer a window of full length."""
+        try:
+            known = self._reader.get_vocab_size()
+        except Exception as error:  # the tokenizer's own errors have no name
+            raise ValueError(f"the tokenizer cannot be read: {_short(error)}") from error
+        try:
+            names = tuple(given.name for given in self._session.get_inputs())
+            meant = self._session.get_modelmeta().custom_metadata_map.get(VOCABULARY, "")
+        except Exception as error:  # onnxruntime has an error of its own for each fault
+            raise ValueError(f"the model cannot be read: {_short(error)}") from error
+        if names != INPUTS:
+            raise ValueError(f"the model takes {', '.join(names)}; expected {', '.join(INPUTS)}")
+        if not meant.isdecimal() or known > int(meant):
+            raise ValueError(
+                f"the tokenizer has {known} tokens, the model knows {meant or 'an unknown number'}:"
+                " they do not belong together"
+            )
+        try:
+            answer = self._run(np.zeros((1, self.length), dtype=np.int64))
+        except Exception as error:
+            raise ValueError(
+                f"the model does not answer a text of {self.length} tokens: {_short(error)}"
+            ) from error
+        if answer.ndim != 2 or not np.isfinite(answer).all():
+            raise ValueError("the model's answers are no finite numbers, one row per text")
+
+
+def _batches(lengths: Sequence[int]) -> Iterator[NDArray[np.int64]]:
+    """Row numbers of windows of the same length, as many together as fit."""
+    given = np.array(lengths, dtype=np.int64)
+    for length in np.unique(given).tolist():
+        same = np.flatnonzero(given == length)
+        some = max(1, _TOKENS // length)
+        for start in range(0, len(same), some):
+            yield same[start : start + some]
+
+
+def _short(error: Exception) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"

@@ -1,0 +1,139 @@
+"""Texts as a reader sees them, for detectors: disguises undone, emoji in words, links and handles.
+
+What a reader takes for the same word becomes the same word. The cleaned text remembers where in the
+original each of its characters came from, so a detector can show which words it went by.
+
+>>> FrontEnd().clean("@Ann you 1d1ot 🤡 https://t.co/x").text
+'@user you idiot clown face url'
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand.core.errors import BadInput
+from evenhand.models import _characters, _emoji, _posts
+from evenhand.models._alike import alike
+from evenhand.models._disguise import tokens
+from evenhand.models._spacing import divided, spaced, stretched
+from evenhand.models._trace import Edit, Trace
+
+VERSION: int = 1
+"""Raised when cleaning changes: a saved detector needs the front end it was trained with."""
+Emoji = Literal["words", "kept", "dropped"]
+
+_AGAIN = re.compile(r"([^\w\s*])\1{3,}|\*{11,}")
+_MANY = re.compile(r"[^\w\s]{4}")
+_SPACE = re.compile(r"  +")
+_LAYERS = 6
+"""More is no text of a reader's."""
+
+
+@dataclass(frozen=True, eq=False)
+class Cleaned:
+    """A cleaned text and where it came from."""
+
+    original: str
+    text: str
+    starts: NDArray[np.int32]
+    """For each character of ``text``, where what it came from starts in ``original``."""
+    ends: NDArray[np.int32]
+    """And where that ends (exclusive)."""
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """The part of the original that a part of the cleaned text (start < end) came from."""
+        return int(self.starts[start]), int(self.ends[end - 1])
+
+
+@dataclass(frozen=True)
+class FrontEnd:
+    """How texts are cleaned; kept with a saved detector."""
+
+    emoji: Emoji = "words"
+    """Emoji become their names in words, stay (with spaces around), or go."""
+    undo: bool = True
+    """Whether disguised words are undone."""
+
+    def __post_init__(self) -> None:
+        if self.emoji not in get_args(Emoji):
+            raise BadInput(f"emoji is {self.emoji!r}; expected one of {', '.join(get_args(Emoji))}")
+
+    def clean(self, text: str) -> Cleaned:
+        """The text as a reader sees it, with its places in the original."""
+        trace = Trace(text, mapped=True)
+        self._clean(trace)
+        return Cleaned(text, trace.text, trace.starts, trace.ends)
+
+    def texts(self, texts: Sequence[str]) -> list[str]:
+        """The texts as a reader sees them, faster than one by one with their places."""
+        found = []
+        for text in texts:
+            trace = Trace(text, mapped=False)
+            self._clean(trace)
+            found.append(trace.text)
+        return found
+
+    def _clean(self, trace: Trace) -> None:
+        units: dict[str, int] = {}
+        _plain_characters(trace, units)
+        for signs, find in _posts.PASSES:
+            if any(sign in trace.text for sign in signs):
+                trace.edit(find(trace.text))
+        passes = (*_ALWAYS, *_UNDO, _spaces) if self.undo else (*_ALWAYS, _spaces)
+        _settle(trace, passes)
+        if units:
+            trace.edit(_emoji.repeats(trace.text))
+            trace.edit(_emoji.show(trace.text, units, self.emoji))
+            _settle(trace, passes)
+
+
+def _settle(trace: Trace, passes: Iterable[Callable[[str], list[Edit]]]) -> None:
+    """Until nothing changes: undoing one thing may bring out another."""
+    for _ in range(_LAYERS):
+        before = trace.text
+        for edits in passes:
+            trace.edit(edits(trace.text))
+        if trace.text == before:
+            return
+
+
+def _plain_characters(trace: Trace, units: dict[str, int]) -> None:
+    """Entities, emoji and unusual characters; again while entities bring new ones."""
+    for _ in range(4):
+        if not (trace.text.isascii() and trace.text.isprintable()):
+            trace.edit(_emoji.find(trace.text, units))
+            trace.edit(_characters.fold(trace.text))
+            trace.edit(_characters.marks(trace.text))
+        edits = _characters.entities(trace.text) if "&" in trace.text else []
+        if not edits:
+            return
+        trace.edit(edits)
+
+
+def _bounded(text: str) -> list[Edit]:
+    """Of the same mark over and over, three."""
+    if not _MANY.search(text):
+        return []
+    return [(m.start() + (3 if m[1] else 10), m.end(), "") for m in _AGAIN.finditer(text)]
+
+
+def _spaces(text: str) -> list[Edit]:
+    """One space between words, none at the ends."""
+    first, last = len(text) - len(text.lstrip(" ")), len(text.rstrip(" "))
+    edits: list[Edit] = [(0, first, "")] if first else []
+    if first < last:
+        edits += [(m.start(), m.end(), " ") for m in _SPACE.finditer(text, first, last)]
+        if last < len(text):
+            edits.append((last, len(text), ""))
+    return edits
+
+
+_ALWAYS = (_posts.crowds, _posts.hashtags, _posts.emphasis, stretched, _bounded)
+_UNDO = (alike, spaced, tokens, divided)
+"""Letters of other scripts first: they may be among those spaced out."""

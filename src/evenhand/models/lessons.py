@@ -1,0 +1,81 @@
+"""What a network learns from: texts, what is known of each, and how much each counts.
+
+A *task* is a question with two or more answers, such as one attribute (no, yes) or the classes of a
+corpus. A row gives a share to every answer of the tasks it is labelled for, and nothing where its
+corpus does not label it: such a row teaches that task nothing. ``times`` says how often a row is
+read in an epoch; a fraction reads a part of such rows, other ones in every epoch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand.core.streams import stream
+
+Floats = NDArray[np.float32]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Task:
+    """A question and its answers."""
+
+    name: str
+    answers: tuple[str, ...] = ("no", "yes")
+
+
+@dataclass(frozen=True, eq=False)
+class Lessons:
+    """Rows to learn from, or to be judged by."""
+
+    texts: Sequence[str]
+    tasks: tuple[Task, ...]
+    shares: Floats
+    """A column for every answer of every task, in order; 0 in all of them where not labelled."""
+    labelled: NDArray[np.bool_]
+    """A column for every task."""
+    weights: Floats
+    """How much a row counts in the loss."""
+    times: NDArray[np.float64]
+    """How often a row is read in an epoch."""
+    parts: Sequence[str]
+    """Which corpus a row is from."""
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    @classmethod
+    def of_classes(cls, texts: Sequence[str], codes: Ints, task: Task, *, part: str = "") -> Self:
+        """Rows that are each in one class of one task."""
+        n = len(texts)
+        return cls(
+            texts=texts,
+            tasks=(task,),
+            shares=np.eye(len(task.answers), dtype=np.float32)[codes],
+            labelled=np.ones((n, 1), dtype=np.bool_),
+            weights=np.ones(n, dtype=np.float32),
+            times=np.ones(n),
+            parts=[part] * n,
+        )
+
+    def read_in(self, epoch: int, seed: int) -> Ints:
+        """The rows of an epoch, a row standing there as often as it is read."""
+        rng = stream(seed, "times", epoch)
+        whole = np.floor(self.times)
+        many = whole + (rng.random(len(self)) < self.times - whole)
+        return np.repeat(np.arange(len(self)), many.astype(np.int64))
+
+
+def columns(tasks: Sequence[Task]) -> list[slice]:
+    """Where the answers of each task stand.
+
+    >>> columns([Task("a"), Task("b", ("x", "y", "z"))])
+    [slice(0, 2, None), slice(2, 5, None)]
+    """
+    ends = np.cumsum([len(task.answers) for task in tasks]).tolist()
+    return [slice(end - len(task.answers), end) for end, task in zip(ends, tasks, strict=True)]

@@ -1,0 +1,247 @@
+"""The corpora of a plan, read and cut into training, dev and test rows.
+
+Published splits are kept; a corpus without any is dealt out, with what is alike on one side. A
+training post that shares with a held-out post of its corpus what the plan wants apart is left out,
+and so is every training post that is an exact copy of a held-out post of any corpus. Dev posts that
+still have kin among the training posts (a twin, an author, a near-duplicate) are told from those
+that have none: a training is judged by the latter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from evenhand.core import registry
+from evenhand.core.errors import BadInput
+from evenhand.core.provenance import DataUsed
+from evenhand.core.streams import stream
+from evenhand.data.corpus import Corpus
+from evenhand.data.duplicates import strict_key
+from evenhand.data.find import find, reader, used
+from evenhand.data.splits import Likeness, holdout, ties
+from evenhand.models.lessons import Lessons, Task
+from evenhand.models.plan import APART, Part, Plan
+from evenhand.models.synthetic import sentences, swapped
+
+Bools = NDArray[np.bool_]
+_SYNTHETIC = "synthetic"
+
+
+@dataclass(frozen=True, eq=False)
+class Material:
+    """What a plan trains on, is judged by and is measured on."""
+
+    train: Lessons
+    dev: Lessons
+    """Without posts that have kin among the training posts."""
+    held_out: pl.DataFrame
+    """Posts of dev and test splits: corpus, split, id, source, text, kin, weight, and a column for
+    each attribute (null where not labelled)."""
+    posts: pl.DataFrame
+    """The training posts, once each."""
+    data: Sequence[DataUsed]
+    counts: dict[str, dict[str, int]]
+
+
+def material(plan: Plan, *, seed: int) -> Material:
+    """Read the corpora of a plan."""
+    tables, data, counts = [], [], {}
+    for part in plan.parts:
+        corpus = find(part.name)
+        _expect_allowed(plan, part)
+        table = _labelled(corpus, part, plan.attributes)
+        table = _split(corpus, table, part, seed)
+        data.append(used(corpus))
+        tables.append(table.with_columns(corpus=pl.lit(part.name)))
+    if plan.synthetic:
+        tables.append(_own(plan, seed))
+    rows = pl.concat(tables)
+    rows = rows.with_columns(key=strict_key(rows["text"]))
+    elsewhere = rows.filter((pl.col("split") != "train") & (pl.col("key") != ""))["key"]
+    copied = (pl.col("split") == "train") & pl.col("key").is_in(elsewhere.implode())
+    for name, some in rows.group_by("corpus", maintain_order=True):
+        counts[str(name[0])] = {
+            "left out, copies of held-out posts": int(some.select(copied.sum()).item()),
+            **{split: some.filter((pl.col("split") == split) & ~copied).height
+               for split in ("train", "dev", "test", "left out")},
+        }  # fmt: skip
+    rows = rows.filter(~copied)
+    train = rows.filter(pl.col("split") == "train")
+    dev = rows.filter((pl.col("split") == "dev") & ~pl.col("kin"))
+    spread = _exchanged(train, plan, seed)
+    return Material(
+        train=_lessons(spread, plan.attributes),
+        dev=_lessons(dev, plan.attributes),
+        held_out=rows.filter(pl.col("split").is_in(["dev", "test"])),
+        posts=train.filter(pl.col("corpus") != _SYNTHETIC).select("id", "source", "text"),
+        data=data,
+        counts=counts,
+    )
+
+
+def _expect_allowed(plan: Plan, part: Part) -> None:
+    if not plan.ships:
+        return
+    if part.name not in registry.names("readers"):
+        raise BadInput(
+            f"plan {plan.name}: {part.name} is no published corpus; ships = true wants one"
+        )
+    allowed = reader(part.name).may_train
+    if not allowed.startswith("yes"):
+        raise BadInput(
+            f"plan {plan.name}: {part.name} may not train a detector that ships: {allowed}"
+        )
+
+
+def _labelled(corpus: Corpus, part: Part, attributes: Sequence[str]) -> pl.DataFrame:
+    """Posts with a column for every attribute: true, false, or null where not labelled."""
+    gold = corpus.main_gold()
+    if gold is None:
+        raise BadInput(f"{part.name}: has no labels, so no attribute {', '.join(part.yes)}")
+    shares = gold.select("post", "shares", "multiple").explode("shares").unnest("shares")
+    known = set(shares["label"].unique())
+    if part.name in registry.names("readers"):
+        known |= set(reader(part.name).labels)
+    absent = [
+        f"{part.name}: {attribute} counts on label {label!r}; found {', '.join(sorted(known))}"
+        for attribute, labels in part.yes.items()
+        for label in labels
+        if label not in known
+    ]
+    if absent:
+        raise BadInput(*absent)
+    several = pl.col("multiple").any()
+    table = corpus.posts.select("id", "source", "text")
+    for attribute in attributes:
+        labels = part.yes.get(attribute)
+        if labels is None:
+            table = table.with_columns(pl.lit(None, dtype=pl.Boolean).alias(attribute))
+            continue
+        of_yes = pl.when(pl.col("label").is_in(labels)).then("share").otherwise(0.0)
+        share = pl.when(several).then(of_yes.max()).otherwise(of_yes.sum())
+        answers = shares.group_by("post").agg(share=share)
+        answers = answers.select(
+            id="post",
+            answer=pl.when((pl.col("share") - 0.5).abs() > 1e-9).then(pl.col("share") > 0.5),
+        )
+        table = table.join(answers.rename({"answer": attribute}), on="id", how="left")
+    weights = pl.lit(1.0)
+    if corpus.draws is not None:
+        table = table.join(corpus.draws.select(id="post", weight="weight"), on="id", how="left")
+        weights = pl.col("weight").fill_null(1.0)
+    return table.with_columns(weight=weights).sort("id")
+
+
+def _split(corpus: Corpus, table: pl.DataFrame, part: Part, seed: int) -> pl.DataFrame:
+    """The rows with their split, whether they have kin on the other side, and how often read."""
+    table = table.filter(pl.any_horizontal(pl.col(list(part.yes)).is_not_null()))
+    posts = corpus.posts.join(table.select("id"), on="id", how="semi").sort("id")
+    some = Corpus(name=corpus.name, rows=posts.height, posts=posts)
+    tags = posts["tags"]
+    split = (
+        tags.struct.field("split") if "split" in _fields(tags) else pl.Series([None] * posts.height)
+    )
+    if not split.is_in(["dev", "test"]).any():
+        true = pl.concat_str([pl.col(a).fill_null(False).cast(pl.Int8) for a in part.yes])
+        dealt = holdout(
+            posts["id"], table.select(true).to_series(), ties(some), test=part.held_out,
+            dev=part.held_out, seed=seed, rule="alike together",
+        )  # fmt: skip
+        side = {post: "dev" for post in dealt.dev or ()} | {post: "test" for post in dealt.test}
+        split = posts["id"].replace_strict(side, default="train", return_dtype=pl.String)
+    split = split.fill_null("train")
+    train, held = (split == "train").to_numpy(), split.is_in(["dev", "test"]).to_numpy()
+    gone = (
+        Likeness(some, part.apart).tangled(train, held)
+        if part.apart
+        else np.zeros(len(train), bool)
+    )
+    for name in part.not_in:
+        gone |= train & _copies(posts["text"], find(name).posts["text"])
+    kin = Likeness(some, APART).tangled(held, train & ~gone)
+    without = part.times if part.times_without is None else part.times_without
+    true = pl.any_horizontal(pl.col(list(part.yes)).fill_null(False))
+    return table.with_columns(
+        split=pl.when(pl.Series(gone)).then(pl.lit("left out")).otherwise(split),
+        kin=pl.Series(kin),
+        times=pl.when(true).then(part.times).otherwise(without),
+        counts=pl.lit(part.weight),
+        swapped=pl.lit(part.swapped),
+    )
+
+
+def _fields(tags: pl.Series) -> list[str]:
+    return [f.name for f in tags.dtype.fields] if isinstance(tags.dtype, pl.Struct) else []
+
+
+def _copies(texts: pl.Series, others: pl.Series) -> Bools:
+    """Which texts are copies of one of the others."""
+    keys, there = strict_key(texts), strict_key(others)
+    return (keys.is_in(there.implode()) & (keys != "")).to_numpy()
+
+
+def _own(plan: Plan, seed: int) -> pl.DataFrame:
+    """Sentences of our own; those of held-out templates are dev rows."""
+    if plan.synthetic is None:
+        raise ValueError("the plan has no synthetic sentences")
+    sides = {"train": plan.synthetic.sentences, "dev": max(200, plan.synthetic.sentences // 10)}
+    parts = []
+    for side, many in sides.items():
+        made = sentences(seed, many=many, held_out=side == "dev")
+        columns = {
+            a: [s.hateful if a == plan.synthetic.attribute else None for s in made]
+            for a in plan.attributes
+        }
+        parts.append(
+            pl.DataFrame(
+                {
+                    "id": [f"{side}:{number}" for number in range(len(made))],
+                    "source": _SYNTHETIC,
+                    "text": [s.text for s in made],
+                    **{a: pl.Series(values, dtype=pl.Boolean) for a, values in columns.items()},
+                    "weight": 1.0,
+                    "split": side,
+                    "kin": False,
+                    "times": 1.0,
+                    "counts": 1.0,
+                    "swapped": 0.0,
+                    "corpus": _SYNTHETIC,
+                }
+            )
+        )
+    return pl.concat(parts)
+
+
+def _exchanged(train: pl.DataFrame, plan: Plan, seed: int) -> pl.DataFrame:
+    """The rows, and beside some of them a copy that names another identity."""
+    rng = stream(seed, "exchange")
+    new = [
+        swapped(text, rng) if share else None
+        for text, share in train.select("text", "swapped").iter_rows()
+    ]
+    table = train.with_columns(new=pl.Series(new, dtype=pl.String))
+    has = pl.col("new").is_not_null()
+    kept = pl.when(has).then(pl.col("times") * (1 - pl.col("swapped"))).otherwise("times")
+    copies = table.filter(has).with_columns(text="new", times=pl.col("times") * pl.col("swapped"))
+    return pl.concat([table.with_columns(times=kept), copies]).drop("new")
+
+
+def _lessons(rows: pl.DataFrame, attributes: Sequence[str]) -> Lessons:
+    labelled = rows.select(pl.col(attributes).is_not_null()).to_numpy()
+    yes = rows.select(pl.col(attributes).fill_null(False)).to_numpy()
+    shares = np.zeros((rows.height, 2 * len(attributes)), dtype=np.float32)
+    shares[:, 0::2], shares[:, 1::2] = labelled & ~yes, labelled & yes
+    return Lessons(
+        texts=rows["text"].to_list(),
+        tasks=tuple(Task(attribute) for attribute in attributes),
+        shares=shares,
+        labelled=labelled,
+        weights=rows["counts"].to_numpy().astype(np.float32),
+        times=rows["times"].to_numpy(),
+        parts=rows["corpus"].to_list(),
+    )

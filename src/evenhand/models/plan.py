@@ -1,0 +1,208 @@
+"""A plan: which corpora a detector of several attributes learns from, and how.
+
+A plan is a TOML file, one of ours by name or a user's by path::
+
+    attributes = ["HATE", "TOXICITY"]
+
+    [options]                  # of the recipe
+    epochs = 3
+
+    [[corpus]]
+    name = "hatemojibuild"     # a registered name, a file or a folder
+    times = 4.0                # how often a post is read in an epoch
+    yes.HATE = ["1"]           # the labels that mean yes; every other label means no
+
+An attribute that a corpus does not name is not labelled by it. :mod:`evenhand.models.material`
+reads the corpora.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field, fields, replace
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, TypeVar, get_type_hints
+
+from evenhand.core.errors import BadInput
+from evenhand.models.options import unknown
+
+T = TypeVar("T")
+APART = ("author", "twin", "template", "duplicate")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """A corpus of a plan."""
+
+    name: str
+    yes: Mapping[str, list[str]]
+    """Attribute → the labels that mean yes."""
+    times: float = 1.0
+    """How often a post is read in an epoch."""
+    times_without: float | None = None
+    """The same for a post of which no attribute is true."""
+    weight: float = 1.0
+    """How much a post counts in the loss."""
+    swapped: float = 0.0
+    """The share of readings in which an identity named in a post is exchanged for another."""
+    apart: list[str] = field(default_factory=lambda: list(APART))
+    """Posts that share one of these with a held-out post are not trained on."""
+    not_in: list[str] = field(default_factory=list)
+    """Corpora whose posts are not trained on."""
+    held_out: float = 0.1
+    """The share of dev posts, and of test posts, where the corpus has no splits of its own."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Synthetic:
+    """Sentences of our own (:mod:`evenhand.models.synthetic`), half of them hateful."""
+
+    sentences: int
+    attribute: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Target:
+    """What an attribute is calibrated to."""
+
+    corpora: list[str]
+    base_rate: float | None = None
+    """The share of yes; None for the corpora's own, weighted."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What to learn, from what."""
+
+    name: str
+    attributes: tuple[str, ...]
+    parts: tuple[Part, ...]
+    options: Mapping[str, Any]
+    synthetic: Synthetic | None
+    calibrate: Mapping[str, Target]
+    perspective: str | None
+    """The corpus with published Perspective scores, if a map to its scale is learned."""
+    ships: bool
+    """Whether only corpora may be used whose licence lets a detector ship."""
+
+    def without(self, names: list[str]) -> Plan:
+        """The plan without some of its corpora."""
+        known = [part.name for part in self.parts]
+        absent = [name for name in names if name not in known]
+        if absent:
+            raise BadInput(
+                f"--without {', '.join(absent)}: not in plan {self.name}, which has "
+                f"{', '.join(known)}"
+            )
+        return replace(
+            self,
+            parts=tuple(part for part in self.parts if part.name not in names),
+            calibrate={
+                attribute: replace(target, corpora=[c for c in target.corpora if c not in names])
+                for attribute, target in self.calibrate.items()
+            },
+        )
+
+
+def plan_names() -> list[str]:
+    """The plans of our own."""
+    return sorted(
+        entry.name.removesuffix(".toml")
+        for entry in (files("evenhand.models") / "plans").iterdir()
+        if entry.name.endswith(".toml")
+    )
+
+
+def find_plan(name: str) -> Plan:
+    """A plan by name or path."""
+    if name in plan_names():
+        text = (files("evenhand.models") / "plans" / f"{name}.toml").read_text(encoding="utf-8")
+        return _plan(name, text, name)
+    path = Path(name)
+    if not path.is_file():
+        raise BadInput(
+            f"no plan {name!r}: expected a TOML file, or one of {', '.join(plan_names())}"
+        )
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{path}: not UTF-8 at byte {error.start}; save it as UTF-8") from error
+    return _plan(path.stem, text, str(path))
+
+
+def _plan(name: str, text: str, where: str) -> Plan:
+    try:
+        found = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise BadInput(f"{where}: is no TOML: {error}") from error
+    faults = list[str]()
+    known = ("attributes", "options", "corpus", "synthetic", "calibrate", "perspective", "ships")
+    faults += [
+        f"{where}: {unknown(key, dict.fromkeys(known))}" for key in found if key not in known
+    ]
+    attributes = found.get("attributes")
+    if not (
+        isinstance(attributes, list) and attributes and all(isinstance(a, str) for a in attributes)
+    ):
+        raise BadInput(f"{where}: attributes is missing or no list of names")
+    rows = found.get("corpus")
+    if not (isinstance(rows, list) and rows):
+        raise BadInput(f"{where}: has no [[corpus]] to learn from")
+    parts = [
+        _made(Part, row, f"{where}: corpus {number}", faults) for number, row in enumerate(rows, 1)
+    ]
+    synthetic = (
+        _made(Synthetic, found["synthetic"], f"{where}: synthetic", faults)
+        if "synthetic" in found
+        else None
+    )
+    targets = {
+        key: _made(Target, row, f"{where}: calibrate {key}", faults)
+        for key, row in found.get("calibrate", {}).items()
+    }
+    named = {a for part in parts if part for a in part.yes}
+    faults += [
+        f"{where}: no corpus labels {a}; give one yes.{a}" for a in attributes if a not in named
+    ]
+    faults += [
+        f"{where}: {a} is not among attributes ({', '.join(attributes)})"
+        for a in sorted({*named, *targets} - set(attributes))
+    ]
+    if faults:
+        raise BadInput(*faults)
+    return Plan(
+        name=name,
+        attributes=tuple(attributes),
+        parts=tuple(part for part in parts if part),
+        options=found.get("options", {}),
+        synthetic=synthetic,
+        calibrate={key: target for key, target in targets.items() if target},
+        perspective=found.get("perspective", {}).get("scores"),
+        ships=bool(found.get("ships", False)),
+    )
+
+
+def _made(kind: type[T], row: Any, where: str, faults: list[str]) -> T | None:
+    """A part of a plan from its table; what is wrong with it joins the faults."""
+    types = get_type_hints(kind)
+    needed = [
+        part.name
+        for part in fields(kind)  # type: ignore[arg-type]
+        if part.default is MISSING and part.default_factory is MISSING
+    ]
+    before = len(faults)
+    faults += [f"{where}: {unknown(key, types)}" for key in row if key not in types]
+    faults += [f"{where}: {key} is missing" for key in needed if key not in row]
+    for key in ("times", "times_without", "weight"):
+        if (
+            isinstance(row.get(key), bool)
+            or not isinstance(row.get(key, 1.0), int | float)
+            or row.get(key, 1.0) < 0
+        ):
+            faults.append(f"{where}: {key} is {row[key]!r}; expected a number of 0 or more")
+    for key in ("swapped", "held_out", "base_rate"):
+        if not (isinstance(row.get(key, 0.1), int | float) and 0 <= row.get(key, 0.1) < 1):
+            faults.append(f"{where}: {key} is {row[key]!r}; expected a share from 0 to below 1")
+    return kind(**row) if len(faults) == before else None

@@ -1,0 +1,140 @@
+"""``evenhand train --plan``: a detector of several attributes from several corpora, calibrated."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+import polars as pl
+
+from evenhand.core import registry
+from evenhand.core.errors import BadInput
+from evenhand.core.provenance import Run
+from evenhand.core.records import Finding
+from evenhand.data.find import find, used
+from evenhand.models.calibration import Calibration, fitted
+from evenhand.models.encoder_detector import EncoderDetector
+from evenhand.models.find import recipe
+from evenhand.models.material import Material, material
+from evenhand.models.options import from_json
+from evenhand.models.perspective_like import learn_maps
+from evenhand.models.plan import Plan, Target, find_plan
+from evenhand.models.saving import save
+from evenhand.models.watching import watching
+from evenhand.reports import Section
+from evenhand.studies.parts import Parts, Step, silent
+
+
+@runtime_checkable
+class LearnsMaterial(Protocol):
+    """A recipe that learns the corpora of a plan."""
+
+    def fit_material(self, given: Material, *, plan: str, seed: int) -> EncoderDetector:
+        """Train on a plan's rows."""
+
+
+def train_plan(
+    run: Run,
+    name: str,
+    recipe_name: str,
+    folder: Path,
+    *,
+    without: Sequence[str] = (),
+    resume: bool = False,
+    step: Step = silent,
+) -> Parts:
+    """Train, calibrate, map to Perspective's scale, save; checkpoints are kept meanwhile."""
+    if folder.exists() and not folder.is_dir():
+        raise BadInput(f"{folder}: is a file; expected a folder to save the detector in")
+    plan = find_plan(name).without(list(without))
+    ready = planned(recipe_name, plan)
+    step(f"reading {len(plan.parts)} corpora", 0, None)
+    given = material(plan, seed=run.seed)
+    checkpoints = folder.parent / f".{folder.name}.checkpoints"
+    if not resume:
+        shutil.rmtree(checkpoints, ignore_errors=True)
+    with watching(step=step, checkpoints=checkpoints):
+        detector = ready.fit_material(given, plan=plan.name, seed=run.seed)
+    step("calibrating", 0, None)
+    detector, found = ready_to_score(detector, plan, given, run.seed)
+    run.data.extend(given.data)
+    run.findings += found
+    save(detector, folder, data=run.data)
+    shutil.rmtree(checkpoints, ignore_errors=True)
+    learned = [
+        Finding(
+            measure="posts",
+            value=count,
+            n=sum(counts.values()),
+            group={"corpus": corpus, "split": split},
+        )
+        for corpus, counts in given.counts.items()
+        for split, count in counts.items()
+    ]
+    run.findings += learned
+    return Parts(
+        f"Training of {recipe_name} by plan {plan.name}",
+        [Section("Learned from", [], learned), Section("Calibrated", [], found)],
+        [
+            f"Saved to {folder}. It scores {', '.join(detector.attributes)}.",
+            "How good it is: `evenhand audit` and `evenhand compare` measure it.",
+        ],
+    )
+
+
+def planned(name: str, plan: Plan) -> LearnsMaterial:
+    """The recipe a user named, with the plan's options where the user gave none."""
+    plain, _, typed = name.partition(":")
+    kind = registry.get("recipes", plain)
+    given = recipe(name)
+    if not isinstance(given, LearnsMaterial):
+        raise BadInput(f"recipe {plain!r} learns one corpus; transformer and fast learn a plan")
+    said = {part.partition("=")[0].strip() for part in typed.split(",")} if typed else set()
+    options = {key: value for key, value in plan.options.items() if key not in said}
+    made: Any = replace(given, **from_json(kind, options))  # type: ignore[type-var]
+    return made  # type: ignore[no-any-return]
+
+
+def ready_to_score(
+    detector: EncoderDetector, plan: Plan, given: Material, seed: int
+) -> tuple[EncoderDetector, list[Finding]]:
+    """The detector calibrated on dev posts, and mapped if the plan says so."""
+    dev = given.held_out.filter((pl.col("split") == "dev") & (pl.col("source") != "synthetic"))
+    margins = detector.margins(dev["text"].to_list())
+    calibrations = dict[str, Calibration]()
+    for number, attribute in enumerate(detector.attributes):
+        target = plan.calibrate.get(attribute) or Target(
+            corpora=[p.name for p in plan.parts if attribute in p.yes]
+        )
+        rows = pl.col(attribute).is_not_null() & pl.col("corpus").is_in(target.corpora)
+        some = dev.with_row_index("row").filter(rows)
+        calibrations[attribute] = fitted(
+            margins[some["row"].to_numpy(), number],
+            some[attribute].to_numpy(),
+            weights=some["weight"].to_numpy(),
+            base_rate=target.base_rate,
+            corpus=", ".join(target.corpora),
+        )
+    detector = detector.calibrated(calibrations)
+    found = [
+        Finding(
+            measure="base_rate",
+            value=c.base_rate,
+            n=c.n,
+            group={"attribute": name, "corpus": c.corpus},
+        )
+        for name, c in calibrations.items()
+    ]
+    if plan.perspective is None:
+        return detector, found
+    corpus = find(plan.perspective)
+    maps, agreement = learn_maps(
+        detector.score, detector.attributes, corpus, detector.record.seen, seed
+    )
+    mapped = {n: replace(c, perspective=maps.get(n)) for n, c in calibrations.items()}
+    provenance = {**detector.record.provenance, "perspective": vars(used(corpus))}
+    detector = replace(detector, record=replace(detector.record, provenance=provenance))
+    return detector.calibrated(mapped), [*found, *agreement]
