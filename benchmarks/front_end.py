@@ -5,21 +5,23 @@ Made-up posts of about twenty words: plain ones, with emoji, and with disguised 
 
 from __future__ import annotations
 
+import re
 import time
 
 from evenhand.core.streams import stream
 from evenhand.models.front_end import FrontEnd
 
-WORDS = (
+WORDS = re.findall(
+    "[a-z]+",
     "the of and to in is you that it he was for on are as with his they at be this have from or "
     "one had by word but not what all were we when your can said there use an each which she do "
     "how their if will up other about out many then them these so some her would make like him "
     "into time has look two more write go see number no way could people my than first water been "
-    "call who oil its now find long down day did get come made may part"
-).split()
+    "call who oil its now find long down day did get come made may part",
+)
 EMOJI = ("🤡", "😂😂", "👍🏽", "❤️", "🇫🇷", "👨‍👩‍👧")
 DISGUISED = ("1d1ot", "st*pid", "f00l", "i.d.i.o.t", "f o o l", "fооl", "𝓯𝓸𝓸𝓵", "sooooo")
-TEXTS = 20_000
+TEXTS = 4_000
 GOAL = 20_000
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from encoders import tiny_encoder
 from evenhand.core import registry
 from evenhand.core.errors import NotEnoughData
 from evenhand.core.streams import stream
@@ -28,6 +29,7 @@ OPTIONS: dict[str, str] = {
     "agrawal": "epochs=12,batch=16,embedding=10,units=10",
     "badjatiya": "epochs=12,batch=16,embedding=10,units=10",
     "park": "epochs=4,batch=16,embedding=20",
+    "transformer": f"base={tiny_encoder()},epochs=8,batch=16,rate=0.01,average=0.5,patience=0",
 }
 """Options that make a recipe quick enough for these tests, as ``key=value,key=value``."""
 ORDERED: dict[str, str] = {}

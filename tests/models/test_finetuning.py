@@ -221,7 +221,7 @@ def test_the_rate_rises_and_falls():
     rates = [course.rate_at(step, 10) for step in (1, 2, 3, 10)]
 
     assert rates == pytest.approx([0.5, 1.0, 8 / 9, 1 / 9])
-    assert replace(course, constant=True).rate_at(1, 10) == 1.0
+    assert replace(course, optimiser="sgd").rate_at(1, 10) == 1.0
 
 
 def test_lists_are_padded():

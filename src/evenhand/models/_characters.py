@@ -61,6 +61,8 @@ def fold(text: str) -> list[Edit]:
 
 def marks(text: str) -> list[Edit]:
     """Accents join their letter; marks that make no letter with a Latin one are no accents."""
+    if text.isascii():
+        return []
     edits: list[Edit] = []
     for match in _MARKS.finditer(text):
         start, end = match.span()

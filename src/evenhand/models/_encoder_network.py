@@ -28,8 +28,8 @@ class Shape:
     columns: int
     """How many answers the tasks have together."""
     dropout: float
-    words: int = 0
-    """How many words the vocabulary has; 0 for none."""
+    words: int | None = None
+    """How many words the vocabulary has; None where there is none, nor a hidden layer."""
     embedding: int = 128
     hidden: int = 64
 
@@ -57,7 +57,7 @@ class EncoderNetwork(nn.Module):
         self.pooled = Pooled(encoder)
         self.dropout = Dropout(shape.dropout)
         self.words = self.hidden = None
-        if shape.words:
+        if shape.words is not None:
             # Word 0 is no word.
             self.words = nn.EmbeddingBag(
                 shape.words + 1, shape.embedding, mode="mean", padding_idx=0

@@ -6,7 +6,7 @@ Sums are taken in a fixed order, all random numbers of a step come from a stream
 the rows of an epoch from one named after the epoch: the same seed and number of processes give the
 same weights, and a training that goes on from a checkpoint ends where it would have ended.
 
-The optimiser is AdamW with a linear warm-up and a linear way down. What is kept is a running mean
+The optimiser is AdamW with a linear warm-up and a linear way down, or plain SGD. What is kept is a running mean
 of the weights, judged on dev rows several times: the best of these is the result, and a training
 that has not improved ``patience`` times running stops.
 """
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -36,6 +36,7 @@ _OFTEN = 10
 """After so many steps whoever watches is told."""
 _AVERAGED = 4
 """The running mean of the weights is moved after so many steps."""
+_MOMENTUM = 0.9
 _STATE = ("step", "score", "best_step", "worse", "log", "losses")
 """What a checkpoint says of the first process."""
 _WAIT = 900.0
@@ -63,8 +64,8 @@ class Course:
     seed: int
     named: str
     """What the checkpoint says of itself: anything that changes the result and is not above."""
-    constant: bool = False
-    """Whether the rate is the same in every step."""
+    optimiser: Literal["adamw", "sgd"] = "adamw"
+    """``sgd`` has momentum, no decay and the same rate in every step."""
     clip: float = 1.0
     """The longest gradient; a longer one is shortened."""
     checkpoint_every: int = 200
@@ -73,7 +74,7 @@ class Course:
     def rate_at(self, step: int, total: int) -> float:
         """The rate of a step, counted from 1."""
         warm = max(1, round(self.warm_up * total))
-        if self.constant:
+        if self.optimiser == "sgd":
             return self.rate
         return self.rate * min(step / warm, (total - step + 1) / max(1, total - warm + 1))
 
@@ -253,13 +254,18 @@ class _Worker:
     def move(self, gradient: Tensor, part: slice, step: int, total: int) -> None:
         """Move a part of the weights, and their running mean."""
         course, shared = self.course, self.shared
-        values = shared.flat.values[part]
-        torch._fused_adamw_(
-            [values], [gradient], [shared.first[part]], [shared.second[part]], [],
-            [torch.tensor(float(step))],
-            lr=course.rate_at(step, total), beta1=0.9, beta2=0.999, weight_decay=course.decay,
-            eps=1e-8, amsgrad=False, maximize=False,
-        )  # fmt: skip
+        values, first = shared.flat.values[part], shared.first[part]
+        rate = course.rate_at(step, total)
+        if course.optimiser == "sgd":
+            first.mul_(_MOMENTUM).add_(gradient)
+            values.sub_(first, alpha=rate)
+        else:
+            torch._fused_adamw_(
+                [values], [gradient], [first], [shared.second[part]], [],
+                [torch.tensor(float(step))],
+                lr=rate, beta1=0.9, beta2=0.999, weight_decay=course.decay, eps=1e-8,
+                amsgrad=False, maximize=False,
+            )  # fmt: skip
         if course.average and step % _AVERAGED == 0:
             slow = min(course.average, step / (step + 10))
             shared.mean[part].lerp_(values, 1 - slow**_AVERAGED)

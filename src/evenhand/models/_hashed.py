@@ -90,7 +90,7 @@ class Hashed:
 
     def rows(self, texts: Sequence[str]) -> csr_array:
         """The texts as rows, each the same whatever texts are beside it."""
-        weights = self.idf * self.step
+        weights = self.idf * np.float64(self.step)
         parts = [weighted(counts, weights) for _, counts in _counted(texts, self._places)]
         return vstack([csr_array((0, len(self))), *parts], format="csr")
 
@@ -137,7 +137,7 @@ def _counted(
     for start, end in pairwise(bounds):
         at, columns = buckets(texts[start:end])
         if places is not None:
-            columns = places[columns]
+            columns = places[columns].astype(np.int64)
             at, columns = at[columns >= 0], columns[columns >= 0]
         cells, times = np.unique(at * width + columns, return_counts=True)
         rows = np.bincount(cells // width, minlength=end - start)

@@ -19,7 +19,8 @@ that of a site. A calibration may also hold a map to Perspective-like scores
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
@@ -28,6 +29,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
 from evenhand.core.errors import BadInput, NotEnoughData
+from evenhand.models.protocol import Probabilities
 from evenhand.stats.calibration import at_base_rate
 from evenhand.stats.detection import f1_best
 
@@ -88,6 +90,36 @@ class Calibration:
         knots = document["perspective"]
         pairs = None if knots is None else tuple((float(p), float(score)) for p, score in knots)
         return cls(**{**document, "perspective": pairs})
+
+
+Calibrations = Mapping[str, Calibration]
+"""By attribute; an attribute that is not there was not calibrated."""
+
+
+def probabilities(
+    margins: Floats, attributes: Sequence[str], calibrations: Calibrations
+) -> Probabilities:
+    """Probabilities of attributes from a column of margins each.
+
+    An attribute that was not calibrated has the logistic of its margin.
+    """
+    columns = [
+        calibrations[name].probability(column) if name in calibrations else expit(column)
+        for name, column in zip(attributes, margins.T, strict=True)
+    ]
+    return np.stack(columns, axis=1)
+
+
+def packed(calibrations: Calibrations) -> NDArray[np.uint8]:
+    """Calibrations as an array, for a saved detector."""
+    about = {name: found.to_json() for name, found in calibrations.items()}
+    return np.frombuffer(json.dumps(about, sort_keys=True).encode(), dtype=np.uint8)
+
+
+def unpacked(array: NDArray[np.uint8]) -> dict[str, Calibration]:
+    """The calibrations that gave this array."""
+    about = json.loads(array.tobytes())
+    return {name: Calibration.from_json(found) for name, found in about.items()}
 
 
 def fitted(

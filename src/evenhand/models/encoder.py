@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 
 from evenhand.models.protocol import Arrays
 
-INPUTS = ("input_ids", "attention_mask")
-"""What the model is given."""
+TOKENS = "input_ids"
+"""What the model is given: token numbers, one row per text, all of the same length."""
 VOCABULARY = "vocabulary"
 """Where a model says how many tokens it knows."""
 SHORTEST = 4
@@ -79,8 +79,7 @@ class Encoder:
 
     def _run(self, tokens: NDArray[np.int64]) -> NDArray[np.float32]:
         """The answers to windows of the same length."""
-        given = dict(zip(INPUTS, (tokens, np.ones_like(tokens)), strict=True))
-        answers: NDArray[np.float32] = self._session.run(None, given)[0]
+        answers: NDArray[np.float32] = self._session.run(None, {TOKENS: tokens})[0]
         return answers
 
     @property
@@ -89,12 +88,7 @@ class Encoder:
 
     @cached_property
     def _session(self) -> Any:
-        import onnxruntime
-
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        options.log_severity_level = 4
-        return onnxruntime.InferenceSession(self.model, options, providers=["CPUExecutionProvider"])
+        return session(self.model)
 
     @cached_property
     def _reader(self) -> Any:
@@ -136,12 +130,12 @@ class Encoder:
         except Exception as error:  # the tokenizer's own errors have no name
             raise ValueError(f"the tokenizer cannot be read: {_short(error)}") from error
         try:
-            names = tuple(given.name for given in self._session.get_inputs())
+            names = [given.name for given in self._session.get_inputs()]
             meant = self._session.get_modelmeta().custom_metadata_map.get(VOCABULARY, "")
         except Exception as error:  # onnxruntime has an error of its own for each fault
             raise ValueError(f"the model cannot be read: {_short(error)}") from error
-        if names != INPUTS:
-            raise ValueError(f"the model takes {', '.join(names)}; expected {', '.join(INPUTS)}")
+        if names != [TOKENS]:
+            raise ValueError(f"the model takes {', '.join(names)}; expected {TOKENS}")
         if not meant.isdecimal() or known > int(meant):
             raise ValueError(
                 f"the tokenizer has {known} tokens, the model knows {meant or 'an unknown number'}:"
@@ -155,6 +149,16 @@ class Encoder:
             ) from error
         if answer.ndim != 2 or not np.isfinite(answer).all():
             raise ValueError("the model's answers are no finite numbers, one row per text")
+
+
+def session(model: bytes) -> Any:
+    """An ONNX model ready to run, on one thread."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 4
+    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
 
 def _batches(lengths: Sequence[int]) -> Iterator[NDArray[np.int64]]:

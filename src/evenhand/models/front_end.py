@@ -135,5 +135,5 @@ def _spaces(text: str) -> list[Edit]:
 
 
 _ALWAYS = (_posts.crowds, _posts.hashtags, _posts.emphasis, stretched, _bounded)
-_UNDO = (alike, spaced, tokens, divided)
+_UNDO = (alike, _characters.marks, spaced, tokens, divided)
 """Letters of other scripts first: they may be among those spaced out."""

@@ -34,6 +34,7 @@ from evenhand.models.training import TrainingRows, record, training_rows
 
 if TYPE_CHECKING:
     from evenhand.models._encoder_network import EncoderNetwork
+    from evenhand.models.abusive_words import Vocabulary
     from evenhand.models.material import Material
 
 _DEV = 0.1
@@ -64,6 +65,8 @@ class Transformer:
     accumulate: int = 1
     """In how many parts a process reads its texts of a batch, to save memory."""
     rate: float = 1e-4
+    optimiser: Literal["adamw", "sgd"] = "adamw"
+    """``sgd`` has a momentum of .9, no decay and the same rate throughout."""
     warm_up: float = 0.1
     """The share of steps in which the rate rises."""
     decay: float = 0.01
@@ -136,7 +139,7 @@ class Transformer:
         self, base: Base, train: Lessons, dev: Lessons, known: Record, seed: int
     ) -> EncoderDetector:
         from evenhand.models._encoder_network import margins_only
-        from evenhand.models._onnx import exported, quantised
+        from evenhand.models._onnx import exported
 
         network, about = self._trained(base, train, dev, seed)
         if not self.classes:
@@ -144,41 +147,51 @@ class Transformer:
         tokenizer = (base.folder / "tokenizer.json").read_bytes()
         model = exported(network, vocabulary=network.vocabulary)
         if self.int8:
+            from evenhand.models._int8 import quantised
+
             model = quantised(model)
         encoder = Encoder(model, tokenizer, min(self.length, base.longest))
-        known = replace(
-            known,
-            provenance={
-                **known.provenance,
-                "base": {"name": base.name, "sha256": base.sha256},
-                "front_end": FRONT_END,
-                "length": encoder.length,
-                "training": about,
-            },
-        )
+        known = replace(known, provenance={**known.provenance, **self._about(base, encoder, about)})
         return EncoderDetector(known, encoder, self.front_end, {})
 
+    def _about(self, base: Base, encoder: Encoder, training: dict[str, Any]) -> dict[str, Any]:
+        return {
+            "base": {"name": base.name, "sha256": base.sha256},
+            "front_end": FRONT_END,
+            "length": encoder.length,
+            "training": training,
+        }
+
     def _trained(
-        self, base: Base, train: Lessons, dev: Lessons, seed: int
+        self,
+        base: Base,
+        train: Lessons,
+        dev: Lessons,
+        seed: int,
+        words: Vocabulary | None = None,
     ) -> tuple[EncoderNetwork, dict[str, Any]]:
         from evenhand.models._encoder_network import Shape
         from evenhand.models._finetuning import Course, finetune
-        from evenhand.models._finetuning_rows import Rows, encoded
+        from evenhand.models._finetuning_rows import Ragged, Rows, encoded
 
-        length = min(self.length, base.longest)
-        texts = {"train": train, "dev": dev}
-        rows = {
-            side: Rows(lessons, encoded(base.folder, self.front_end.texts(lessons.texts), length))
-            for side, lessons in texts.items()
-        }
+        def rows(lessons: Lessons) -> Rows:
+            texts = self.front_end.texts(lessons.texts)
+            tokens = encoded(base.folder, texts, min(self.length, base.longest))
+            known = None if words is None else Ragged.of(words.numbered(texts))
+            return Rows(lessons, tokens, known)
+
         shape = Shape(base.folder, train.shares.shape[1], self.dropout)
+        if words is not None:
+            shape = replace(
+                shape, words=len(words.words), embedding=words.embedding, hidden=words.hidden
+            )
         course = Course(
             epochs=self.epochs, batch=self.batch, accumulate=self.accumulate, rate=self.rate,
             warm_up=self.warm_up, decay=self.decay, average=self.average, judgings=self.judgings,
             patience=self.patience, processes=self.processes, seed=seed,
-            named=f"{self.name} {self.dropout}",
+            optimiser=self.optimiser, named=f"{self.name} {self.dropout}",
         )  # fmt: skip
-        return finetune(shape, rows["train"], rows["dev"], course)
+        return finetune(shape, rows(train), rows(dev), course)
 
 
 def dev_split(rows: TrainingRows, task: Task, seed: int) -> tuple[Lessons, Lessons]:

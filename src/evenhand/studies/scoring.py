@@ -170,9 +170,9 @@ def _sentences(
     told.append(_calibrated(loaded, attributes, wanted))
     if wanted.evidence:
         told.append(
-            f"A weight is how far {_explained(loaded, wanted)} falls when the word is left out; of "
-            f"each text the {_SHOWN_WORDS} heaviest words are shown, of texts with more than "
-            f"{MOST_WORDS} words runs of neighbouring ones."
+            f"A weight is how far {_explained(loaded, wanted)} falls when the word is left out, 0 "
+            f"where another word suffices; of each text at most {_SHOWN_WORDS} words with a weight "
+            f"are shown, of texts of more than {MOST_WORDS} words runs of neighbouring ones."
         )
     return [*told, LIMITS]
 

@@ -1,0 +1,158 @@
+"""The corpora of a plan as training, dev and test rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from contracts.corpora import MADE_UP
+from evenhand.core.errors import BadInput
+from evenhand.models.material import material
+from evenhand.models.plan import find_plan
+
+
+def plan_of(folder: Path, text: str):
+    path = folder / "plan.toml"
+    path.write_text(text, encoding="utf-8")
+    return find_plan(str(path))
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("hatemojibuild", "dynahate", "jigsaw", "perspective_scores"):
+        MADE_UP[name].write(tmp_path)
+    monkeypatch.setenv("EVENHAND_DATA", str(tmp_path))
+    return tmp_path
+
+
+BOTH = """
+attributes = ["HATE", "INSULT"]
+[[corpus]]
+name = "hatemojibuild"
+times = 4.0
+apart = []
+yes.HATE = ["1"]
+[[corpus]]
+name = "jigsaw"
+times = 0.5
+times_without = 0.25
+weight = 0.4
+yes.INSULT = ["insult"]
+"""
+
+
+def test_an_attribute_that_a_corpus_does_not_label_is_masked(data: Path):
+    found = material(plan_of(data, BOTH), seed=0)
+
+    train = found.train
+    # hatemojibuild 1 (hateful) and 2 (not); jigsaw j1 and j2, no insults among them.
+    assert train.parts == ["hatemojibuild", "hatemojibuild", "jigsaw", "jigsaw"]
+    assert train.labelled.tolist() == [[True, False], [True, False], [False, True], [False, True]]
+    assert train.shares.tolist() == [[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 1, 0], [0, 0, 1, 0]]
+    assert train.times.tolist() == [4, 4, 0.25, 0.25]
+    assert np.allclose(train.weights, [1, 1, 0.4, 0.4])
+
+
+def test_dev_posts_with_kin_in_training_are_measured_but_do_not_judge(data: Path):
+    file = "hatemojibuild/train.csv"
+    made = MADE_UP["hatemojibuild"]
+    made.with_value(file, (1, "matched_id"), "3").write(data)  # the twin of a dev post
+
+    found = material(plan_of(data, BOTH), seed=0)
+
+    dev = found.held_out.filter((pl.col("corpus") == "hatemojibuild") & (pl.col("split") == "dev"))
+    assert dev.select("id", "kin").rows() == [("hatemojibuild:3", True)]
+    assert "hatemojibuild" not in found.dev.parts
+    apart = material(plan_of(data, BOTH.replace("apart = []", 'apart = ["twin"]')), seed=0)
+    assert apart.counts["hatemojibuild"]["left out"] == 1
+    assert apart.dev.parts.count("hatemojibuild") == 1
+
+
+def test_a_copy_of_a_held_out_post_is_not_trained_on(data: Path):
+    text = 'attributes = ["HATE"]\n[[corpus]]\nname = "dynahate"\napart = []\nyes.HATE = ["1"]\n'
+
+    found = material(plan_of(data, text), seed=0)
+
+    # The first training post has the text of the dev post.
+    assert found.counts["dynahate"]["left out, copies of held-out posts"] == 1
+    assert len(found.train) == 1
+
+
+def test_posts_of_another_corpus_are_left_out(data: Path):
+    found = material(
+        plan_of(data, BOTH.replace("weight = 0.4", 'not_in = ["perspective_scores"]')), seed=0
+    )
+
+    # j2 is also a scored comment.
+    assert found.posts["id"].to_list() == ["hatemojibuild:1", "hatemojibuild:2", "jigsaw:j1"]
+
+
+def test_weights_restore_the_base_rate(data: Path):
+    found = material(plan_of(data, BOTH), seed=0)
+
+    weights = dict(
+        found.held_out.filter(pl.col("corpus") == "jigsaw").select("id", "weight").iter_rows()
+    )
+    # j3 has labels but is no threat: 16,225 of 14,466; j4 is one: all of them are there.
+    assert weights == pytest.approx({"jigsaw:j3": 16225 / 14466, "jigsaw:j4": 1.0})
+
+
+def test_a_corpus_of_ones_own_is_dealt_out(tmp_path: Path):
+    rows = [f"{n},text number {n} {'x' * n},{'bad' if n % 2 else 'ok'}" for n in range(40)]
+    (tmp_path / "posts.csv").write_text("id,text,label\n" + "\n".join(rows), encoding="utf-8")
+    text = f"""
+attributes = ["HATE"]
+[[corpus]]
+name = "{tmp_path / "posts.csv"}"
+held_out = 0.2
+yes.HATE = ["bad"]
+"""
+    found = material(plan_of(tmp_path, text), seed=0)
+
+    (counts,) = found.counts.values()
+    assert counts["dev"] == 8 and counts["test"] == 8 and counts["train"] == 24
+    again = material(plan_of(tmp_path, text), seed=0)
+    assert again.train.texts == found.train.texts
+    assert material(plan_of(tmp_path, text), seed=1).train.texts != found.train.texts
+
+
+def test_sentences_of_our_own_and_exchanged_identities(data: Path):
+    text = BOTH.replace("times = 4.0", "times = 4.0\nswapped = 0.25") + (
+        '[synthetic]\nsentences = 40\nattribute = "HATE"\n'
+    )
+    file = "hatemojibuild/train.csv"
+    MADE_UP["hatemojibuild"].with_value(file, (0, "text"), "Two women came").write(data)
+
+    found = material(plan_of(data, text), seed=0)
+
+    assert found.counts["synthetic"]["train"] == 40
+    own = np.array([part == "synthetic" for part in found.train.parts])
+    assert found.train.shares[own].sum(axis=0).tolist() == [20, 20, 0, 0]
+    named = [n for n, t in enumerate(found.train.texts) if t.startswith("Two ") and not own[n]]
+    assert len(named) == 2 and found.train.texts[named[0]] != found.train.texts[named[1]]
+    # Read four times an epoch: three times as it is, once with another identity.
+    assert sorted(found.train.times[named].tolist()) == [1.0, 3.0]
+    assert found.posts.height == 4  # neither is among the posts it was trained on
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ('yes.HATE = ["7"]', "HATE counts on label '7'; found 0, 1"),
+        ('yes.HATE = ["1"]\nnot_in = ["nowhere"]', "nowhere"),
+    ],
+)
+def test_what_a_corpus_does_not_have_is_said(data: Path, wrong: str, said: str):
+    text = BOTH.replace('yes.HATE = ["1"]', wrong)
+    with pytest.raises(Exception, match=said):
+        material(plan_of(data, text), seed=0)
+
+
+def test_a_plan_that_ships_refuses_corpora_that_may_not(data: Path):
+    MADE_UP["hateval"].write(data)
+    text = 'ships = true\nattributes = ["HATE"]\n[[corpus]]\nname = "hateval"\nyes.HATE = ["1"]\n'
+    with pytest.raises(BadInput, match="hateval may not train a detector that ships"):
+        material(plan_of(data, text), seed=0)

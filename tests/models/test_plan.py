@@ -1,0 +1,101 @@
+"""Plans: what they say, and what is wrong with them in words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from evenhand.core.errors import BadInput
+from evenhand.models.options import field_types
+from evenhand.models.plan import find_plan, plan_names
+from evenhand.models.transformer import Transformer
+
+SMALL = """
+attributes = ["HATE"]
+[[corpus]]
+name = "posts.csv"
+yes.HATE = ["bad"]
+"""
+
+
+def written(folder: Path, text: str) -> str:
+    path = folder / "small.toml"
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def test_our_plans_name_known_options_and_corpora_that_may_ship():
+    from evenhand.data.find import reader
+
+    assert "evenhand-base" in plan_names()
+    for name in plan_names():
+        plan = find_plan(name)
+        assert plan.ships
+        assert all(reader(part.name).may_train.startswith("yes") for part in plan.parts)
+    assert set(find_plan("evenhand-base").options) <= set(field_types(Transformer))
+
+
+def test_a_plan_of_ones_own(tmp_path: Path):
+    plan = find_plan(written(tmp_path, SMALL))
+
+    assert plan.name == "small" and plan.attributes == ("HATE",)
+    assert plan.parts[0].times == 1.0 and plan.parts[0].apart == [
+        "author",
+        "twin",
+        "template",
+        "duplicate",
+    ]
+
+
+def test_every_fault_is_named_at_once(tmp_path: Path):
+    wrong = """
+attributes = ["HATE", "SPAM"]
+colour = 3
+[[corpus]]
+name = "a.csv"
+tims = 2
+yes.HATE = ["bad"]
+[[corpus]]
+times = -1
+[calibrate]
+RUDE = { corpora = ["a.csv"], base_rate = 2 }
+"""
+    with pytest.raises(BadInput) as caught:
+        find_plan(written(tmp_path, wrong))
+
+    said = str(caught.value)
+    for part in ("colour", "Did you mean times?", "corpus 2: name is missing", "yes is missing",
+                 "times is -1", "base_rate is 2", "no corpus labels SPAM"):  # fmt: skip
+        assert part in said
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("attributes = [", "is no TOML"),
+        ("[options]\n", "attributes is missing"),
+        ('attributes = ["HATE"]\n', "no \\[\\[corpus\\]\\]"),
+    ],
+)
+def test_a_file_that_is_no_plan_is_refused(tmp_path: Path, text: str, said: str):
+    with pytest.raises(BadInput, match=said):
+        find_plan(written(tmp_path, text))
+
+
+def test_an_unknown_plan_and_another_encoding_are_refused(tmp_path: Path):
+    with pytest.raises(BadInput, match="evenhand-base"):
+        find_plan("evenhand-bass")
+    path = tmp_path / "old.toml"
+    path.write_bytes("# na\u00efve\n".encode("latin-1"))
+    with pytest.raises(BadInput, match="not UTF-8 at byte 4"):
+        find_plan(str(path))
+
+
+def test_a_corpus_can_be_left_out():
+    plan = find_plan("evenhand-base").without(["dynahate"])
+
+    assert "dynahate" not in [part.name for part in plan.parts]
+    assert plan.calibrate["HATE"].corpora == ["hatemojibuild"]
+    with pytest.raises(BadInput, match="--without nothing: not in plan evenhand-base"):
+        find_plan("evenhand-base").without(["nothing"])
