@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from evenhand.core.errors import BadInput
 from evenhand.models._cells import Dropout
 
 
@@ -44,8 +45,9 @@ class Pooled(nn.Module):
     def forward(self, tokens: Tensor, mask: Tensor) -> Tensor:
         """One vector a text."""
         states = self.encoder(input_ids=tokens, attention_mask=mask).last_hidden_state
-        shown = mask.unsqueeze(-1).to(states.dtype)
-        mean: Tensor = (states * shown).sum(1) / shown.sum(1)
+        # A product of matrices: a sum in ONNX depends in its last bits on the texts beside it.
+        shares = (mask / mask.sum(1, keepdim=True)).unsqueeze(1).to(states.dtype)
+        mean: Tensor = (shares @ states).squeeze(1)
         return mean
 
 
@@ -88,15 +90,19 @@ def build(shape: Shape, *, weights: bool) -> EncoderNetwork:
     from transformers.utils import logging
 
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    config: Any = AutoConfig.from_pretrained(shape.base, local_files_only=True)
-    config.attention_probs_dropout_prob = 0.0
-    if weights:
-        encoder = AutoModel.from_pretrained(
-            shape.base, config=config, local_files_only=True, use_safetensors=True,
-            dtype=torch.float32,
-        )  # fmt: skip
-    else:
-        encoder = AutoModel.from_config(config)  # type: ignore[no-untyped-call]
+    try:
+        config: Any = AutoConfig.from_pretrained(shape.base, local_files_only=True)
+        config.attention_probs_dropout_prob = 0.0
+        if weights:
+            encoder = AutoModel.from_pretrained(
+                shape.base, config=config, local_files_only=True, use_safetensors=True,
+                dtype=torch.float32,
+            )  # fmt: skip
+        else:
+            encoder = AutoModel.from_config(config)  # type: ignore[no-untyped-call]
+    except (OSError, ValueError, KeyError, RuntimeError) as error:
+        said = str(error).splitlines()[0]
+        raise BadInput(f"base {shape.base}: cannot be read as an encoder: {said}") from error
     for module in list(encoder.modules()):
         for name, child in module.named_children():
             if isinstance(child, nn.Dropout) and child.p:

@@ -6,8 +6,8 @@ the whole batch (:mod:`evenhand.models._int8`); and it was seen to answer alike 
 many when it was made (:mod:`evenhand.models._onnx`).
 
 A text of more than ``length`` tokens is read in windows of that many, each overlapping the one
-before by half, and its answer is the highest of theirs, column by column; of more than 64 windows,
-64 spread evenly over the text are read. The empty text is one window like any other.
+before by half, and its answer is the highest of theirs, column by column; of more windows than
+``windows`` so many, spread evenly over the text, are read. The empty text is one window like any other.
 
 Everything runs on one thread: a second process gives more than a second thread. What runs is made
 when it is first needed and stays behind when an encoder is sent to another process.
@@ -33,8 +33,6 @@ SHORTEST = 4
 """A window has room for two special tokens and two others."""
 _TOKENS = 1024
 """In one batch, at most so many; more fall out of the processor's cache."""
-_WINDOWS = 64
-"""Of one text, at most so many are read."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +45,8 @@ class Encoder:
     """``tokenizer.json`` of the package tokenizers."""
     length: int
     """The most tokens in one window, special ones included."""
+    windows: int = 64
+    """The most windows of one text that are read."""
 
     def tokens(self, texts: Sequence[str]) -> list[list[list[int]]]:
         """The windows of each text, as token numbers with the special ones, without padding."""
@@ -55,8 +55,8 @@ class Encoder:
             # One by one: a batch would start threads of its own, which a fork does not survive.
             first = self._reader.encode(text)
             every = [first.ids, *(more.ids for more in first.overflowing)]
-            if len(every) > _WINDOWS:
-                kept = np.linspace(0, len(every) - 1, _WINDOWS).round().astype(int)
+            if len(every) > self.windows:
+                kept = np.linspace(0, len(every) - 1, self.windows).round().astype(int)
                 every = [every[number] for number in kept]
             windows.append(every)
         return windows
@@ -100,9 +100,9 @@ class Encoder:
         reader.enable_truncation(self.length, stride=(self.length - special) // 2)
         return reader
 
-    def __reduce__(self) -> tuple[type[Self], tuple[bytes, bytes, int]]:
+    def __reduce__(self) -> tuple[type[Self], tuple[bytes, bytes, int, int]]:
         """Only what it is made of goes to another process."""
-        return type(self), (self.model, self.tokenizer, self.length)
+        return type(self), (self.model, self.tokenizer, self.length, self.windows)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """What :meth:`restore` takes."""
@@ -112,14 +112,14 @@ class Encoder:
         }
 
     @classmethod
-    def restore(cls, arrays: Arrays, length: int) -> Self:
+    def restore(cls, arrays: Arrays, length: int, *, windows: int = 64) -> Self:
         """The encoder of some arrays; ValueError with a reason if they are not one's."""
         absent = [name for name in ("model", "tokenizer") if name not in arrays]
         if absent:
             raise ValueError(f"{' and '.join(absent)} missing; expected an encoder's arrays")
         if length < SHORTEST:
             raise ValueError(f"windows of {length} tokens; expected at least {SHORTEST}")
-        encoder = cls(arrays["model"].tobytes(), arrays["tokenizer"].tobytes(), length)
+        encoder = cls(arrays["model"].tobytes(), arrays["tokenizer"].tobytes(), length, windows)
         encoder._check()
         return encoder
 
