@@ -12,6 +12,8 @@ from dataclasses import dataclass
 import pytest
 
 from evenhand.cli import main
+from evenhand.cli.scoring import lines_of
+from evenhand.core.errors import BadInput
 
 MODULE = """
 def rude(texts):
@@ -53,7 +55,7 @@ def home(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def evenhand(monkeypatch, capsys):
+def evenhand(home, monkeypatch, capsys):
     """Types a command, in this process: starting one takes longer than all it does."""
 
     def typed(*words, given=b""):
@@ -127,6 +129,13 @@ def test_ten_thousand_lines_from_standard_input(evenhand):
     high = [row["text"] for row in found["scores"] if row["scores"]["HATE"] > 0.5]
     assert high == [1, 10_000]
     assert found["data"] == [{"name": "standard input", "rows": 10_000, "sha256": None}]
+
+
+def test_after_a_line_that_is_not_utf8_no_text_is_scored():
+    lines = lines_of(io.BytesIO(b"a\n\xff\nb\n"), "input")
+    assert next(lines) == "a"
+    with pytest.raises(BadInput, match="input line 2: byte 1 is not UTF-8"):
+        next(lines)
 
 
 def test_a_very_long_text(evenhand):

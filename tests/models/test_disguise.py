@@ -77,6 +77,10 @@ def test_disguises_in_company(text: str, seen: str) -> None:
         "2nd",
         "4th",
         "10k",
+        "80th",
+        "13ft",
+        "b-side",
+        "though.+",
     ]
     + ["10:30", "7pm", "$500", "€5", "v1.2.3", "12/03/2020", "2020-03-12", "3.14", "50%", "1,000"]
     + [
@@ -148,6 +152,12 @@ def test_a_word_with_several_stars_is_read_only_where_one_stands_out() -> None:
     assert cleaned("z****") == "z****"
 
 
+def test_a_word_of_another_script_is_read_as_latin_only_where_it_is_a_known_word() -> None:
+    assert cleaned("we say кот here") == "we say кот here"
+    assert cleaned("we say рот here") == "we say pot here"  # every letter was Cyrillic
+    assert cleaned("we say рот и кот") == "we say рот и кот"  # и looks like no Latin letter
+
+
 def test_capitals_stay_capitals() -> None:
     assert cleaned("1D10T Id10t") == "IDIOT Idiot"
 
@@ -164,6 +174,7 @@ def test_the_list_is_plain_words_and_counts() -> None:
     ("joined", "words"),
     [
         ("sendthemback", ("send", "them", "back")),
+        ("partynextdoor", ("party", "next", "door")),  # not "do or"
         ("blorpfizz", ()),
         ("", ()),
         ("ofonofon", ()),  # many short words are in any letters

@@ -181,6 +181,15 @@ def test_texts_are_taken_and_scored_in_batches(monkeypatch):
     assert [row["text"] for row in parts.also["scores"]] == list(range(1, 11))
 
 
+def test_a_terminal_shows_the_first_texts_and_says_so(monkeypatch):
+    monkeypatch.setattr(scoring, "_SHOWN_TEXTS", 2)
+    _, parts = scored(["a", "b", "fool"], evidence=True)
+    assert [row[0] for row in parts.sections[0].grids[0].rows] == ["1", "2"]
+    assert parts.sections[0].grids[1].rows == []
+    assert parts.summary[0] == "2 of 3 texts; --json has all."
+    assert len(parts.also["scores"]) == 3
+
+
 def test_no_text_is_not_enough():
     with pytest.raises(NotEnoughData, match="texts: no text to score"):
         scored([])

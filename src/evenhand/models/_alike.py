@@ -27,7 +27,7 @@ def alike(text: str) -> list[Edit]:
     A word wholly in another script is left alone unless all of it looks Latin, it then is a known
     word, and no word of the text is clearly of another script while some are Latin.
     """
-    if not _FOREIGN.search(text):
+    if text.isascii() or not _FOREIGN.search(text):
         return []
     words = list(_WORD.finditer(text))
     others = any(any(not _latin(c) and c not in _ALIKE for c in word[0]) for word in words)

@@ -25,7 +25,7 @@ _MASKS = "*#%★☆♥♡❤°¤○◦·"
 _GAPS = "._-~"
 EDGES = ".,!?;:\"'()-…"
 _OPENING = EDGES.replace("!", "")
-_OUTSIDE = re.compile(rf"[._\-~'#%=·°]|{ONE}")
+_OUTSIDE = re.compile(rf"[._\-~'#%=+·°]|{ONE}")
 _PIECE = re.compile(r"[^\s/\\,;:\"()\[\]{}<>?…=&]+")
 _ORDINARY = re.compile(
     r"\d+(?:st|nd|rd|th|s|x|k|m|mm|cm|km|kg|g|lb|lbs|h|hr|hrs|min|mins|yo|yr|yrs|ft|in|oz|p|d|am|pm"
@@ -203,6 +203,8 @@ def _masked(low: str, at: int, core: str) -> str | None:
         return None
     if core[at + 1 : at + 2].isupper() and not core.isupper():
         return None
+    if mark in ".-" and max(known) >= 20 and max(map(len, parts)) > 3:
+        return None  # b-side, end.he
     choice = _VOWELS if mark in _GAPS else "abcdefghijklmnopqrstuvwxyz"
     least = 500 if len(low) == 3 else 50
     found = []

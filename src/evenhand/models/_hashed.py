@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import pairwise
+from itertools import compress, pairwise
 from typing import Any, Self
 from unicodedata import category
 
@@ -36,7 +36,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Hashes = NDArray[np.uint64]
 
-BITS = 22
+BITS = 20
 """A bucket is a number of so many bits."""
 _SPACE = 32
 _BASE = 0x9E3779B97F4A7C15
@@ -46,6 +46,8 @@ _CHARACTERS = range(2, 6)
 _PLANE = 0x10000
 _AT_ONCE = 1 << 17
 """Characters hashed at a time: what fits into a processor's cache is quickest."""
+_MANY_AT_ONCE = 1 << 21
+"""The same where every bucket has to be summed up each time."""
 _LEVELS, _LEAST, _HALF = 255, 2, 0.5
 
 
@@ -67,16 +69,18 @@ class Hashed:
         """The ``most`` buckets of those in two texts or more that tell answers apart best.
 
         ``mass`` says how much each text counts for each answer; ``answers`` are its columns by
-        task.
+        task. A text that counts for none is not looked at.
         """
+        heavy = mass.sum(axis=1) > 0
+        texts, mass = list(compress(texts, heavy)), mass[heavy]
         posts, by_answer = np.zeros(1 << BITS), np.zeros((1 << BITS, mass.shape[1]))
-        for start, counts in _counted(texts):
+        for start, counts in _counted(texts, at_once=_MANY_AT_ONCE):
             counts.data[:] = 1
             posts += np.bincount(counts.indices, minlength=1 << BITS)
             by_answer += counts.T @ mass[start : start + counts.shape[0]]
-        telling = np.where(posts < _LEAST, 0.0, _telling(by_answer, mass.sum(axis=0), answers))
-        best = np.argsort(-telling, kind="stable")[:most]
-        best = np.sort(best[telling[best] > 0])
+        several = np.flatnonzero(posts >= _LEAST)
+        telling = _telling(by_answer[several], mass.sum(axis=0), answers)
+        best = np.sort(several[np.argsort(-telling, kind="stable")[:most]])
         if not len(best):
             raise NotEnoughData(
                 f"no word or part of a word stands in {_LEAST} or more of the {len(texts)} "
@@ -128,11 +132,11 @@ def _telling(by_answer: Floats, total: Floats, answers: Sequence[slice]) -> Floa
 
 
 def _counted(
-    texts: Sequence[str], places: NDArray[np.int32] | None = None
+    texts: Sequence[str], places: NDArray[np.int32] | None = None, *, at_once: int = _AT_ONCE
 ) -> Iterator[tuple[int, csr_array]]:
     """How often each bucket, or each place of one, is in each text; some texts at a time."""
     width = 1 << BITS if places is None else int(places.max()) + 1
-    ends = np.cumsum([len(text) for text in texts]) // _AT_ONCE
+    ends = np.cumsum([len(text) for text in texts]) // at_once
     bounds = [0, *(np.flatnonzero(np.diff(ends)) + 1).tolist(), len(texts)]
     for start, end in pairwise(bounds):
         at, columns = buckets(texts[start:end])

@@ -47,8 +47,11 @@ _LOW = 20
 """The number that stands for 0 after the activation, whose lowest value is -0.17."""
 _LOWEST = 0.172
 _DAMPING = 0.01
-_BIG = 50_000
-"""A table of so many numbers is worth eight bits."""
+"""Of the mean square of an input, added to each: corrections for what was hardly seen stay small."""
+_ROWS = 64
+"""Weights of so many inputs are corrected one by one, those behind them all at once."""
+_BIG = 1000
+"""Weights and tables of so many numbers are worth eight bits."""
 _RANDOM = 200
 """Windows of random tokens where none are given."""
 
@@ -176,6 +179,7 @@ def _fixed(new: _Rewriting, node: onnx.NodeProto, seen: _Seen) -> None:
     new.keep(f"{made}_shift", (shift * factor - middle).astype(np.float32))
     new.nodes.append(onnx.NodeProto())
     new.nodes[-1].CopyFrom(norm)
+    new.nodes[-1].name = ""
     del new.nodes[-1].input[1:], new.nodes[-1].output[:]
     new.nodes[-1].input.extend([f"{made}_scale", f"{made}_shift"])
     new.nodes[-1].output.append(f"{made}_in")
@@ -224,7 +228,11 @@ def _by_token(new: _Rewriting, node: onnx.NodeProto, seen: _Seen) -> None:
     new.add("Max", [top, f"{made}_least"], f"{made}_top")
     new.add("Mul", [f"{made}_top", f"{made}_share"], f"{made}_step")
     # One step for each row of a table of tokens.
-    new.add("Reshape", [x, new.keep("flat", np.array([-1, len(weights)]))], f"{made}_rows")
+    new.add(
+        "Reshape",
+        [x, new.keep(f"flat_{len(weights)}", np.array([-1, len(weights)]))],
+        f"{made}_rows",
+    )
     new.add("Reshape", [f"{made}_step", new.keep("line", np.array([-1]))], f"{made}_line")
     new.add("Shape", [f"{made}_line"], f"{made}_count")
     new.add(
@@ -261,15 +269,19 @@ def _rounded(weights: Floats, products: Floats) -> tuple[Floats, Floats]:
     steps = np.where(steps > 0, steps, 1).astype(np.float32).astype(np.float64)
     damped = products + np.eye(len(products)) * (np.diag(products).mean() * _DAMPING + 1e-12)
     spread = np.linalg.cholesky(np.linalg.inv(damped)).T
-    left, numbers = weights / steps, np.empty_like(weights)
-    for row in range(len(weights)):
-        value = np.clip(np.rint(left[row]), -_TOP, _TOP)
-        if row % 2:
-            room = _PAIR - np.abs(numbers[row - 1])
-            same = value * numbers[row - 1] > 0
-            value = np.where(same, np.sign(value) * np.minimum(np.abs(value), room), value)
-        numbers[row] = value
-        left[row + 1 :] -= np.outer(spread[row, row + 1 :] / spread[row, row], left[row] - value)
+    left, numbers, lost = weights / steps, np.empty_like(weights), np.empty_like(weights)
+    for start in range(0, len(weights), _ROWS):
+        end = min(start + _ROWS, len(weights))
+        for row in range(start, end):
+            value = np.clip(np.rint(left[row]), -_TOP, _TOP)
+            if row % 2:
+                room = _PAIR - np.abs(numbers[row - 1])
+                same = value * numbers[row - 1] > 0
+                value = np.where(same, np.sign(value) * np.minimum(np.abs(value), room), value)
+            numbers[row] = value
+            lost[row] = (left[row] - value) / spread[row, row]
+            left[row + 1 : end] -= np.outer(spread[row, row + 1 : end], lost[row])
+        left[end:] -= spread[start:end, end:].T @ lost[start:end]
     return numbers, steps
 
 

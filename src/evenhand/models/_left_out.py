@@ -13,8 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
-from itertools import chain
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -23,7 +22,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.special import softmax
 
-from evenhand.models._ngrams import Ngrams, counted
+from evenhand.models._ngrams import Ngrams, counted, flattened
+from evenhand.models._ragged import Ragged, ranges
 from evenhand.models._tfidf import TextFeatures, _spelt, pieces
 from evenhand.models.linear import LinearDetector
 from evenhand.models.naive_bayes import NaiveBayesDetector
@@ -42,8 +42,8 @@ Ints = NDArray[np.int64]
 Cuts = Sequence[Sequence[tuple[int, int]]]
 Exact = Callable[[Sequence[str], Cuts], Probabilities]
 """From texts and cuts to the scores of each text followed by those without each of its cuts."""
-_UNIT = re.compile(f"[^{SPACES}]+")
-_LISTS = pl.List(pl.String)
+UNIT = re.compile(f"[^{SPACES}]+")
+"""What stands between spaces."""
 
 
 def closed_form(detector: Detector) -> Exact | None:
@@ -85,20 +85,28 @@ class _Units:
 
     strings: list[str]
     """What stands between spaces, or is left there by a cut: each once."""
-    texts: list[list[int]]
-    """The strings of each text, by number."""
-    cuts: list[tuple[int, int, int, int]]
-    """Text, first and last of its strings that a cut touches, and the string that is left."""
+    units: Ints
+    """The strings of all texts in order, by number."""
+    bounds: Ints
+    """Where the units of each text begin, and where the last ones end."""
+    at: Ints
+    """The text of each cut."""
+    first: Ints
+    """The first unit that a cut touches."""
+    last: Ints
+    """And the last, inclusive."""
+    rest: Ints
+    """The number of the string that a cut leaves there."""
 
     @classmethod
     def of(cls, texts: Sequence[str], cuts: Cuts) -> Self:
         numbers: dict[str, int] = {}
-        found: list[list[int]] = []
-        made = []
+        units: list[int] = []
+        bounds, made = [0], []
         for row, (text, of_text) in enumerate(zip(texts, cuts, strict=True)):
-            spans = [match.span() for match in _UNIT.finditer(text)]
-            found.append([numbers.setdefault(text[a:b], len(numbers)) for a, b in spans])
-            first = 0
+            spans = [match.span() for match in UNIT.finditer(text)]
+            units += [numbers.setdefault(text[a:b], len(numbers)) for a, b in spans]
+            before, first = bounds[-1], 0
             for start, end in of_text:
                 while spans[first][1] <= start:
                     first += 1
@@ -106,45 +114,62 @@ class _Units:
                 while spans[last][1] < end:
                     last += 1
                 left = text[spans[first][0] : start] + text[end : spans[last][1]]
-                made.append((row, first, last, numbers.setdefault(left, len(numbers))))
-        return cls(list(numbers), found, made)
+                rest = numbers.setdefault(left, len(numbers))
+                made.append((row, before + first, before + last, rest))
+            bounds.append(len(units))
+        columns = np.array(made, dtype=np.int64).reshape(-1, 4).T
+        return cls(list(numbers), np.array(units, np.int64), np.array(bounds), *columns)
 
-    @cached_property
-    def at(self) -> Ints:
-        """The text of each cut."""
-        return np.array([row for row, *_ in self.cuts], dtype=np.int64)
+    @property
+    def texts(self) -> int:
+        """How many there are."""
+        return len(self.bounds) - 1
 
     def runs(self, known: Ngrams) -> csr_array:
         """How often known runs of words stand in texts, and in what cuts take away and leave."""
-        of_string: list[list[str]] = words(self.strings).to_list()
+        lists = words(self.strings)
+        sizes = lists.list.len().to_numpy().astype(np.int64)
+        starts = np.cumsum(sizes) - sizes
+        # All words of all texts in order, then the words of each string, then a word that nobody
+        # knows, which ends every row: a run does not reach over it.
+        _, flat = flattened(lists)
+        in_texts = ranges(starts[self.units], sizes[self.units])
+        every = np.concatenate([in_texts, np.arange(len(flat) + 1)])
+        ends = np.cumsum(np.append(0, sizes[self.units]))
+        low, high = ends[self.bounds[:-1]], ends[self.bounds[1:]]
+        start, end = ends[self.first], ends[self.last + 1]
         reach = len(known.longer)
-        lists = [[word for number in text for word in of_string[number]] for text in self.texts]
-        ends = [np.cumsum([0, *(len(of_string[n]) for n in text)]).tolist() for text in self.texts]
-        taken, left = [], []
-        for row, first, last, rest in self.cuts:
-            start, end = ends[row][first], ends[row][last + 1]
-            before, after = lists[row][max(start - reach, 0) : start], lists[row][end : end + reach]
-            taken.append(before + lists[row][start:end] + after)
-            left.append(before + of_string[rest] + after)
-        return known.counts(pl.Series([*lists, *taken, *left], dtype=_LISTS))
+        before, after = (
+            np.maximum(start - reach, low[self.at]),
+            np.minimum(end + reach, high[self.at]),
+        )
+        spelt = len(in_texts) + starts[self.rest]
+        rows = Ragged()
+        rows.add((low, high))
+        rows.add((before, after))
+        rows.add((before, start), (spelt, spelt + sizes[self.rest]), (end, after))
+        at, places = rows.joined(len(every) - 1)
+        symbols = pl.concat([flat, pl.Series([""])]).gather(every[places])
+        table = pl.DataFrame({"at": at, "symbol": symbols})
+        return known.counts(table.group_by("at", maintain_order=True).agg("symbol")["symbol"])
 
     def characters(self, known: Ngrams) -> csr_array:
         """The same for known runs of characters, which never reach over a space."""
-        parts = [
-            *self.texts,
-            *(self.texts[row][first : last + 1] for row, first, last, _ in self.cuts),
-            *([rest] for *_, rest in self.cuts),
-        ]
-        rows = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
-        columns = np.fromiter(chain.from_iterable(parts), dtype=np.int64)
+        rows = Ragged()
+        rows.add((self.bounds[:-1], self.bounds[1:]))
+        rows.add((self.first, self.last + 1))
+        left = np.arange(len(self.rest)) + len(self.units)
+        rows.add((left, left + 1))
+        at, places = rows.joined()
+        strings = np.concatenate([self.units, self.rest])[places]
         of_string, spelt = _spelt(pieces(self.strings))
-        made = counted(rows, columns, (len(parts), len(self.strings)))
+        made = counted(at, strings, (rows.many, len(self.strings)))
         return made @ (of_string @ known.counts(spelt))
 
     def _apart(self, counts: csr_array) -> tuple[csr_array, csr_array]:
         """The counts of the texts, and what each cut changes of them."""
         counts.sort_indices()
-        texts, cuts = len(self.texts), len(self.cuts)
+        texts, cuts = self.texts, len(self.at)
         return counts[:texts], counts[texts + cuts :] - counts[texts : texts + cuts]
 
     def sums(self, counts: csr_array, weights: Floats) -> Floats:
@@ -156,16 +181,16 @@ class _Units:
     def margins(self, counts: csr_array, weights: Floats, idf: Floats) -> Floats:
         """The same by tf-idf, each row divided by its length."""
         whole, change = self._apart(counts)
-        rows, size = _rows(change), len(self.cuts)
+        rows, size = _rows(change), len(self.at)
         old = _looked_up(whole, self.at[rows], change.indices)
         new = old + change.data
         was, now = _tf_idf(old, idf[change.indices]), _tf_idf(new, idf[change.indices])
         values = _tf_idf(whole.data, idf[whole.indices])
         first = _like(whole, values) @ weights
         second = first[self.at] + _like(change, now - was) @ weights
-        squares = np.bincount(_rows(whole), values**2, len(self.texts))
+        squares = np.bincount(_rows(whole), values**2, self.texts)
         fewer = np.bincount(rows, now**2 - was**2, size)
-        known = np.bincount(_rows(whole), minlength=len(self.texts))
+        known = np.bincount(_rows(whole), minlength=self.texts)
         gone = np.bincount(rows, (now > 0).astype(np.float64) - (was > 0), size)
         return np.concatenate(
             [
@@ -176,7 +201,7 @@ class _Units:
 
     def ordered(self, p: Probabilities) -> Probabilities:
         """Each text followed by its cuts, from all texts followed by all cuts."""
-        texts = np.arange(len(self.texts))
+        texts = np.arange(self.texts)
         return p[np.argsort(np.concatenate([texts, self.at]), kind="stable")]
 
 
@@ -203,6 +228,5 @@ def _tf_idf(counts: Floats, idf: Floats) -> Floats:
 
 
 def _divided(sums: Floats, squares: NDArray[Any], known: NDArray[Any]) -> Floats:
-    """Sums divided by the length of the row; 0 where no feature is left, whatever rounding says."""
-    lengths = np.sqrt(np.where(known > 0.5, squares, 1))
-    return np.where(known > 0.5, 1 / lengths, 0)[:, None] * sums
+    """Sums divided by the length of the row, where rounding may leave some of one without any."""
+    return sums / np.sqrt(np.where(known > 0.5, squares, 1))[:, None]

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from functools import lru_cache
 from importlib.resources import files
-from math import log, prod
+from math import exp, log
 from typing import NamedTuple
 
 _SHORT = frozenset((
@@ -15,6 +15,8 @@ _SHORT = frozenset((
     "me", "my", "no", "of", "oh", "on", "or", "so", "to", "up", "us", "we",
 ))  # fmt: skip
 _LONGEST = 18
+_PER_WORD = 4.0
+"""What a further word costs: one word is likelier than two that make it up."""
 
 
 class Lexicon(NamedTuple):
@@ -43,7 +45,7 @@ def lexicon() -> Lexicon:
 def more_frequent(whole: str, parts: Sequence[str]) -> bool:
     """Whether a word is far more frequent than its parts are as words (by their geometric mean)."""
     counts = lexicon().counts
-    mean = prod(max(1, counts.get(part, 0)) for part in parts) ** (1 / len(parts))
+    mean = exp(sum(log(max(1, counts.get(part, 0))) for part in parts) / len(parts))
     return counts.get(whole, 0) >= max(50, 20 * mean)
 
 
@@ -53,7 +55,7 @@ def _costs() -> dict[str, float]:
     counts = lexicon().counts
     most = max(counts.values())
     return {
-        word: log(2 * most / count)
+        word: _PER_WORD + log(most / count)
         for word, count in counts.items()
         if count >= 100 and (len(word) > 2 or word in _SHORT)
     }

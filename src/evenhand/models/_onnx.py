@@ -22,7 +22,7 @@ from onnx import helper
 from torch import Tensor, nn
 
 from evenhand.core.errors import BrokenComponent
-from evenhand.models._int8 import quantised
+from evenhand.models._int8 import FAST, quantised
 from evenhand.models.encoder import TOKENS, VOCABULARY, session
 
 __all__ = ["exported", "quantised"]
@@ -124,6 +124,8 @@ def _fused(model: onnx.ModelProto, heads: int, size: int) -> onnx.ModelProto:
     nodes = [part for node in fused.graph.node for part in _apart(node)]
     del fused.graph.node[:]
     fused.graph.node.extend(nodes)
+    if all(one.domain != FAST for one in fused.opset_import):
+        fused.opset_import.append(helper.make_opsetid(FAST, 1))
     return fused
 
 

@@ -14,7 +14,7 @@ _LINK = re.compile(
 )
 _BLANK_LINK = re.compile(r"(?i)[<\[{] *(?:url|link) *[>\]}]")
 _BLANK_HANDLE = re.compile(r"(?i)[<\[{] *user(?:name)? *[>\]}]")
-_HANDLE = re.compile(r"@(?<![\w@]@)[\w#](?:[\w#@\u0300-\u036f]*[\w#\u0300-\u036f])?")
+_HANDLE = re.compile(r"@(?<![^\W_]@)(?<!@@)[\w#](?:[\w#@\u0300-\u036f]*[\w#\u0300-\u036f])?")
 _HANDLES = re.compile(r"((?:@user +){3})(?:@user +)+")
 _RETWEET = re.compile(r"(?<!\w)(?:[rR][tT] *)+$")
 _HASHTAG = re.compile(r"#(?<![\w&#]#)(?=\w*[^\W\d_])(\w+)")

@@ -17,7 +17,7 @@ from scipy.special import log_softmax
 
 Floats = NDArray[np.float64]
 
-_MOST_STEPS, _FLAT = 200, 1e-5
+_MOST_STEPS, _FLAT = 200, 1e-4
 """Steps taken at most; the slope of the mean loss at which they end."""
 
 

@@ -13,7 +13,6 @@ from evenhand.models._trace import Edit
 
 _ALONE = rf"{LETTER}(?![^ .,!?;:'\")])"
 _SPACED = re.compile(rf"(?<![^ ])(?:{LETTER} +(?={_ALONE})){{2,}}+{LETTER}")
-_TRIPLE = re.compile(r"([A-Za-z])\1\1")
 _STRETCHED = re.compile(r"(?ai)(?<![a-z])[a-z]*([a-z])\1\1[a-z]*")
 _RUN = re.compile(r"(.)\1\1+")
 
@@ -106,8 +105,6 @@ def _common() -> frozenset[str]:
 
 def stretched(text: str) -> list[Edit]:
     """Letters repeated for stress: the known word, or no more than three of a letter."""
-    if not _TRIPLE.search(text):
-        return []
     edits: list[Edit] = []
     for match in _STRETCHED.finditer(text):
         at = match.start()

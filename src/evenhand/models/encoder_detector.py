@@ -7,18 +7,17 @@ logistic of the margin or, where the detector was calibrated, of a line through 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, softmax
+from scipy.special import softmax
 
-from evenhand.models.calibration import Calibration
+from evenhand.models.calibration import Calibration, packed, probabilities, unpacked
 from evenhand.models.encoder import Encoder
-from evenhand.models.front_end import FrontEnd
+from evenhand.models.front_end import FrontEnd, expect_front_end
 from evenhand.models.protocol import Arrays, Probabilities, Record, Trained
 
 Floats = NDArray[np.float64]
@@ -48,13 +47,7 @@ class EncoderDetector(Trained):
         if self.is_classes:
             p: Probabilities = softmax(margins, axis=1)
             return p
-        columns = [
-            self.calibrations[name].probability(column)
-            if name in self.calibrations
-            else expit(column)
-            for name, column in zip(self.attributes, margins.T, strict=True)
-        ]
-        return np.stack(columns, axis=1)
+        return probabilities(margins, self.attributes, self.calibrations)
 
     def calibrated(self, found: Mapping[str, Calibration]) -> Self:
         """The same detector, calibrated."""
@@ -62,17 +55,11 @@ class EncoderDetector(Trained):
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """What was learned."""
-        about = {name: found.to_json() for name, found in sorted(self.calibrations.items())}
-        return {**self.encoder.arrays(), "calibrations": _bytes(about)}
+        return {**self.encoder.arrays(), "calibrations": packed(self.calibrations)}
 
     @classmethod
     def restore(cls, record: Record, arrays: Arrays, front_end: FrontEnd) -> Self:
         """The detector that gave these arrays."""
-        length = int(record.provenance["length"])
-        about = json.loads(arrays["calibrations"].tobytes())
-        found = {name: Calibration.from_json(value) for name, value in about.items()}
-        return cls(record, Encoder.restore(arrays, length), front_end, found)
-
-
-def _bytes(value: Any) -> NDArray[np.uint8]:
-    return np.frombuffer(json.dumps(value, sort_keys=True).encode(), dtype=np.uint8)
+        expect_front_end(record.name, record.provenance.get("front_end"))
+        encoder = Encoder.restore(arrays, int(record.provenance["length"]))
+        return cls(record, encoder, front_end, unpacked(arrays["calibrations"]))

@@ -10,22 +10,23 @@ scores.
 Any detector is asked for the texts without their words, in batches of bounded size. Where the
 score is known to be a function of sums over words and their neighbours (``linear``, ``svm``,
 ``naive-bayes``), the change is computed from what the word takes part in, which is as exact and
-much quicker (:mod:`evenhand.models._left_out`). A server may refuse a text; a word without a score
-on both sides has no weight and is not listed.
+much quicker (:mod:`evenhand.models._left_out`). ``fast`` is asked like the others: its front end
+reads s p a c e d letters as one word, so that leaving one out changes how others are read. A server
+may refuse a text; a word without a score on both sides has no weight and is not listed.
 
 Weights need not add up to the score: two words of which either suffices have weights near 0.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
 import regex
 
 from evenhand.core.errors import BadInput
-from evenhand.models._left_out import SPACES, closed_form
+from evenhand.models._left_out import SPACES, UNIT, closed_form
 from evenhand.models._refusals import Refused
 from evenhand.models.protocol import Detector
 from evenhand.models.scoring import AnswersEach
@@ -40,9 +41,9 @@ _CUTS = 20_000
 """Words for which a closed form is computed at a time."""
 
 _EMOJI = r"(?=\p{Extended_Pictographic}|\p{Regional_Indicator})\X"
-_PIECE = regex.compile(rf"(?P<emoji>{_EMOJI})|(?:(?!{_EMOJI})[^{SPACES}])+")
+_PIECE = regex.compile(rf"{_EMOJI}|(?:(?!{_EMOJI}).)+", regex.DOTALL)
 _AROUND = ".,;:!?\"'“”‘’„«»()[]{}<>…—–-/|~`^=+\\¡¿。、！？"
-_READABLE = regex.compile(r"[\p{L}\p{N}]")
+_READABLE = regex.compile(r"[\p{L}\p{N}\p{Extended_Pictographic}\p{Regional_Indicator}]")
 
 Cut = tuple[int, int]
 
@@ -105,17 +106,22 @@ def cuts_of(text: str, most: int = MOST_WORDS) -> list[Cut]:
     [(0, 5), (6, 9)]
     """
     found = []
-    for match in _PIECE.finditer(text):
-        piece, start = match[0], match.start()
-        if match["emoji"] is None:
-            start += len(piece) - len(piece.lstrip(_AROUND))
-            piece = piece.strip(_AROUND)
-            if not _READABLE.search(piece):
-                continue
-        found.append((start, start + len(piece)))
+    for unit in UNIT.finditer(text):
+        for start, piece in _pieces(unit.start(), unit[0]):
+            word = piece.strip(_AROUND)
+            if word.isalnum() or _READABLE.search(word):
+                start += piece.index(word)
+                found.append((start, start + len(word)))
     size = -(-len(found) // most) or 1
     runs = [found[first : first + size] for first in range(0, len(found), size)]
     return [(run[0][0], run[-1][1]) for run in runs]
+
+
+def _pieces(start: int, unit: str) -> Iterable[tuple[int, str]]:
+    """What stands between spaces, emoji apart from the rest."""
+    if unit.isascii():
+        return [(start, unit)]
+    return ((start + match.start(), match[0]) for match in _PIECE.finditer(unit))
 
 
 def without(text: str, cut: Cut) -> str:

@@ -27,7 +27,7 @@ from evenhand.models._hashed import Hashed
 from evenhand.models._regression import Learned, regression
 from evenhand.models.calibration import Calibration, packed, probabilities, unpacked
 from evenhand.models.front_end import VERSION as FRONT_END
-from evenhand.models.front_end import FrontEnd
+from evenhand.models.front_end import FrontEnd, expect_front_end
 from evenhand.models.lessons import Lessons, Task, columns
 from evenhand.models.protocol import HATE, Arrays, Probabilities, Record, Trained
 from evenhand.models.seen import Seen
@@ -97,16 +97,9 @@ class Fast:
         )
         return self._fitted(train, dev, known)
 
-    def fit_material(self, given: Material, *, plan: str, seed: int) -> FastDetector:
+    def fit_material(self, given: Material, *, seed: int) -> FastDetector:
         """Learn the corpora of a plan."""
-        about = {
-            "plan": plan,
-            "posts": given.posts.height,
-            "corpora": given.counts,
-            "data": [vars(used) for used in given.data],
-        }
-        seen = Seen.of(given.posts)
-        return self.fit_lessons(given.train, given.dev, seed=seed, seen=seen, about=about)
+        return self._fitted(given.train, given.dev, given.record(self, seed=seed))
 
     def restore(self, record: Record, arrays: Arrays) -> FastDetector:
         """The detector that gave these arrays."""
@@ -235,12 +228,7 @@ class FastDetector(Trained):
     @classmethod
     def restore(cls, record: Record, arrays: Arrays) -> Self:
         """The detector that gave these arrays."""
-        made_with = record.provenance.get("front_end")
-        if made_with != FRONT_END:
-            raise BadInput(
-                f"{record.name}: was trained with version {made_with} of the front end, and this "
-                f"evenhand has version {FRONT_END}; train it again"
-            )
+        expect_front_end(record.name, record.provenance.get("front_end"))
         hashed = Hashed.restore(arrays)
         weights, scale, bias = arrays["weights"], arrays["scale"], arrays["bias"]
         if not weights.shape == (len(hashed), len(bias)) or len(scale) != len(bias):

@@ -29,7 +29,7 @@ VERSION: int = 1
 Emoji = Literal["words", "kept", "dropped"]
 
 _AGAIN = re.compile(r"([^\w\s*])\1{3,}|\*{11,}")
-_MANY = re.compile(r"[^\w\s]{4}")
+_TRIPLE = re.compile(r"([^ ])\1\1")
 _SPACE = re.compile(r"  +")
 _LAYERS = 6
 """More is no text of a reader's."""
@@ -89,8 +89,10 @@ class FrontEnd:
         _settle(trace, passes)
         if units:
             trace.edit(_emoji.repeats(trace.text))
-            trace.edit(_emoji.show(trace.text, units, self.emoji))
-            _settle(trace, passes)
+            shown = _emoji.show(trace.text, units, self.emoji)
+            trace.edit(shown)
+            if any(new != new.strip(" ") or not new for _, _, new in shown):
+                _settle(trace, passes)  # words that emoji touched stand alone now
 
 
 def _settle(trace: Trace, passes: Iterable[Callable[[str], list[Edit]]]) -> None:
@@ -116,10 +118,13 @@ def _plain_characters(trace: Trace, units: dict[str, int]) -> None:
         trace.edit(edits)
 
 
+def _repeated(text: str) -> list[Edit]:
+    """Letters and marks over and over: the word that is meant, and three of a mark."""
+    return sorted(stretched(text) + _bounded(text)) if _TRIPLE.search(text) else []
+
+
 def _bounded(text: str) -> list[Edit]:
     """Of the same mark over and over, three."""
-    if not _MANY.search(text):
-        return []
     return [(m.start() + (3 if m[1] else 10), m.end(), "") for m in _AGAIN.finditer(text)]
 
 
@@ -127,13 +132,22 @@ def _spaces(text: str) -> list[Edit]:
     """One space between words, none at the ends."""
     first, last = len(text) - len(text.lstrip(" ")), len(text.rstrip(" "))
     edits: list[Edit] = [(0, first, "")] if first else []
-    if first < last:
+    if "  " in text and first < last:
         edits += [(m.start(), m.end(), " ") for m in _SPACE.finditer(text, first, last)]
-        if last < len(text):
-            edits.append((last, len(text), ""))
+    if first < last < len(text):
+        edits.append((last, len(text), ""))
     return edits
 
 
-_ALWAYS = (_posts.crowds, _posts.hashtags, _posts.emphasis, stretched, _bounded)
+_ALWAYS = (_posts.crowds, _posts.hashtags, _posts.emphasis, _repeated)
 _UNDO = (alike, _characters.marks, spaced, tokens, divided)
 """Letters of other scripts first: they may be among those spaced out."""
+
+
+def expect_front_end(name: str, made_with: object) -> None:
+    """Refuse a detector whose texts were cleaned in another way when it was trained."""
+    if made_with != VERSION:
+        raise BadInput(
+            f"{name}: was trained with version {made_with} of the front end, and this evenhand has "
+            f"version {VERSION}; train it again"
+        )

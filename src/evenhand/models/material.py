@@ -26,6 +26,8 @@ from evenhand.data.find import find, reader, used
 from evenhand.data.splits import Likeness, holdout, ties
 from evenhand.models.lessons import Lessons, Task
 from evenhand.models.plan import APART, Part, Plan
+from evenhand.models.protocol import Recipe, Record
+from evenhand.models.seen import Seen
 from evenhand.models.synthetic import sentences, swapped
 
 Bools = NDArray[np.bool_]
@@ -46,6 +48,25 @@ class Material:
     """The training posts, once each."""
     data: Sequence[DataUsed]
     counts: dict[str, dict[str, int]]
+    plan: str
+    """Its name."""
+
+    def record(self, recipe: Recipe, *, seed: int) -> Record:
+        """What a detector trained on this remembers of it."""
+        seen = Seen.of(self.posts)
+        return Record(
+            recipe=recipe,
+            name=recipe.name,
+            attributes=tuple(task.name for task in self.train.tasks),
+            provenance={
+                "seed": seed,
+                "plan": self.plan,
+                "posts": self.posts.height,
+                "corpora": self.counts,
+                "training_sha256": seen.sha256(),
+            },
+            seen=seen,
+        )
 
 
 def material(plan: Plan, *, seed: int) -> Material:
@@ -81,6 +102,7 @@ def material(plan: Plan, *, seed: int) -> Material:
         posts=train.filter(pl.col("corpus") != _SYNTHETIC).select("id", "source", "text"),
         data=data,
         counts=counts,
+        plan=plan.name,
     )
 
 

@@ -109,26 +109,10 @@ class Transformer:
         known = record(self, rows, seed=seed)
         return self._fitted(base, train, dev, known, seed)
 
-    def fit_material(self, given: Material, *, plan: str, seed: int) -> EncoderDetector:
+    def fit_material(self, given: Material, *, seed: int) -> EncoderDetector:
         """Learn the corpora of a plan."""
-        from evenhand.models.seen import Seen
-
         expect_torch(self.name)
-        seen = Seen.of(given.posts)
-        known = Record(
-            recipe=self,
-            name=self.name,
-            attributes=tuple(task.name for task in given.train.tasks),
-            provenance={
-                "seed": seed,
-                "plan": plan,
-                "posts": given.posts.height,
-                "corpora": given.counts,
-                "data": [vars(used) for used in given.data],
-                "training_sha256": seen.sha256(),
-            },
-            seen=seen,
-        )
+        known = given.record(self, seed=seed)
         return self._fitted(find_base(self.base), given.train, given.dev, known, seed)
 
     def restore(self, record: Record, arrays: Arrays) -> EncoderDetector:

@@ -21,7 +21,7 @@ from scipy.special import softmax
 
 from evenhand.models.abusive_words import Vocabulary, listed, over_represented
 from evenhand.models.encoder import Encoder
-from evenhand.models.front_end import FrontEnd
+from evenhand.models.front_end import FrontEnd, expect_front_end
 from evenhand.models.protocol import Arrays, Probabilities, Record, Trained
 from evenhand.models.training import shown
 from evenhand.models.transformer import Transformer, expect_positive
@@ -128,6 +128,7 @@ class VocabularyDetector(Trained):
     @classmethod
     def restore(cls, record: Record, arrays: Arrays, front_end: FrontEnd) -> VocabularyDetector:
         """The detector that gave these arrays."""
+        expect_front_end(record.name, record.provenance.get("front_end"))
         encoder = Encoder.restore(arrays, int(record.provenance["length"]), windows=1)
         words = tuple(arrays["vocabulary"].tobytes().decode().split("\n"))
         names = ("words.weight", "hidden.weight", "hidden.bias", "last.weight", "last.bias")

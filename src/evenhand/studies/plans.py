@@ -17,6 +17,7 @@ from evenhand.core.records import Finding
 from evenhand.data.find import find, used
 from evenhand.models.calibration import Calibration, fitted
 from evenhand.models.encoder_detector import EncoderDetector
+from evenhand.models.fast import FastDetector
 from evenhand.models.find import recipe
 from evenhand.models.material import Material, material
 from evenhand.models.options import from_json
@@ -28,11 +29,15 @@ from evenhand.reports import Section
 from evenhand.studies.parts import Parts, Step, silent
 
 
+Attributes = EncoderDetector | FastDetector
+"""A detector of several attributes, which can be calibrated."""
+
+
 @runtime_checkable
 class LearnsMaterial(Protocol):
     """A recipe that learns the corpora of a plan."""
 
-    def fit_material(self, given: Material, *, plan: str, seed: int) -> EncoderDetector:
+    def fit_material(self, given: Material, *, seed: int) -> Attributes:
         """Train on a plan's rows."""
 
 
@@ -57,7 +62,7 @@ def train_plan(
     if not resume:
         shutil.rmtree(checkpoints, ignore_errors=True)
     with watching(step=step, checkpoints=checkpoints):
-        detector = ready.fit_material(given, plan=plan.name, seed=run.seed)
+        detector = ready.fit_material(given, seed=run.seed)
     step("calibrating", 0, None)
     detector, found = ready_to_score(detector, plan, given, run.seed)
     run.data.extend(given.data)
@@ -99,8 +104,8 @@ def planned(name: str, plan: Plan) -> LearnsMaterial:
 
 
 def ready_to_score(
-    detector: EncoderDetector, plan: Plan, given: Material, seed: int
-) -> tuple[EncoderDetector, list[Finding]]:
+    detector: Attributes, plan: Plan, given: Material, seed: int
+) -> tuple[Attributes, list[Finding]]:
     """The detector calibrated on dev posts, and mapped if the plan says so."""
     dev = given.held_out.filter((pl.col("split") == "dev") & (pl.col("source") != "synthetic"))
     margins = detector.margins(dev["text"].to_list())

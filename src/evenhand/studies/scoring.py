@@ -17,12 +17,14 @@ from evenhand.core.provenance import DataUsed, Run
 from evenhand.models.evidence import MOST_WORDS, Span
 from evenhand.models.loaded import BaseRate, Loaded, expect_attributes
 from evenhand.reports import LIMITS, Grid, Section, mask
-from evenhand.reports.numbers import number
+from evenhand.reports.numbers import count, number
 from evenhand.studies.parts import Parts, Step, silent
 
 _BATCH = 512
 _SHOWN_CHARACTERS, _READ_CHARACTERS = 60, 500
 _SHOWN_WORDS = 10
+_SHOWN_TEXTS = 1000
+"""So many a terminal shows; laying out a table takes longer than scoring."""
 _MARK = "*"
 
 
@@ -70,18 +72,22 @@ def score_texts(
             f"{loaded.name} has no Perspective-like score of {wanted.attribute}; it has those of "
             f"{', '.join(scales)}"
         )
-    rows = list(_rows(loaded, texts, attributes, wanted, step))
+    thresholds = _thresholds(loaded, wanted, attributes)
+    rows = list(_rows(loaded, texts, attributes, thresholds, wanted, step))
     if not rows:
         raise NotEnoughData(f"{source}: no text to score")
     run.data.append(DataUsed(source, len(rows), None))
-    thresholds = _thresholds(loaded, wanted, attributes)
-    grids = [_table(rows, attributes)]
+    shown = rows[:_SHOWN_TEXTS]
+    grids = [_table(shown, attributes)]
     if wanted.evidence:
-        grids.append(_evidence_table(rows, _explained(loaded, wanted)))
+        grids.append(_evidence_table(shown, _explained(loaded, wanted)))
+    summary = _sentences(loaded, attributes, thresholds, wanted)
+    if len(rows) > len(shown):
+        summary.insert(0, f"{count(len(shown))} of {count(len(rows))} texts; --json has all.")
     return Parts(
         f"Scores of {loaded.name}",
         [Section("Scores", grids=grids)],
-        _sentences(loaded, attributes, thresholds, wanted),
+        summary,
         also={
             "detector": _about(loaded, attributes, thresholds, wanted),
             "scores": [_document(row) for row in rows],
@@ -90,9 +96,13 @@ def score_texts(
 
 
 def _rows(
-    loaded: Loaded, texts: Iterable[str], attributes: Sequence[str], wanted: Wanted, step: Step
+    loaded: Loaded,
+    texts: Iterable[str],
+    attributes: Sequence[str],
+    thresholds: Mapping[str, float],
+    wanted: Wanted,
+    step: Step,
 ) -> Iterator[_Row]:
-    thresholds = _thresholds(loaded, wanted, attributes)
     waiting = iter(texts)
     done = 0
     while batch := list(islice(waiting, _BATCH)):
@@ -163,7 +173,8 @@ def _evidence_table(rows: Sequence[_Row], attribute: str) -> Grid:
 def _sentences(
     loaded: Loaded, attributes: Sequence[str], thresholds: Mapping[str, float], wanted: Wanted
 ) -> list[str]:
-    told = [_name(loaded)]
+    saved = f", saved by evenhand {loaded.written_by}, SHA-256 {(loaded.sha256 or '')[:12]}"
+    told = [f"{loaded.name}{saved if loaded.folder else ''}."]
     if thresholds:
         at = ", ".join(f"{name} {number(p)}" for name, p in thresholds.items())
         told.append(f"{_MARK} at or above the shipped threshold: {at}.")
@@ -177,31 +188,22 @@ def _sentences(
     return [*told, LIMITS]
 
 
-def _name(loaded: Loaded) -> str:
-    if loaded.sha256 is None:
-        return f"{loaded.name}."
-    return f"{loaded.name}, saved by evenhand {loaded.written_by}, SHA-256 {loaded.sha256[:12]}."
-
-
 def _calibrated(loaded: Loaded, attributes: Sequence[str], wanted: Wanted) -> str:
     """What the probabilities are for."""
     known = {name: loaded.calibrations[name] for name in attributes if name in loaded.calibrations}
     if not known:
-        return (
-            f"{loaded.name} is not calibrated: its scores rank texts, and no threshold comes with "
-            "them."
-        )
+        return f"{loaded.name} is not calibrated: its scores rank texts and have no threshold."
     if wanted.perspective_like:
         return "Perspective-like scores: this detector's order in the scale of published scores."
     parts = [
-        f"{name} to {_percent(found.base_rate)} of posts ({found.corpus})"
+        f"{name} to {100 * found.base_rate:.3g} % of posts ({found.corpus})"
         for name, found in known.items()
     ]
     told = f"Calibrated: {', '.join(parts)}."
     rates = _rates(wanted, attributes)
     if not rates:
         return f"{told} Where the share is another, use --base-rate."
-    mapped = ", ".join(f"{name} to {_percent(rate)}" for name, rate in rates.items())
+    mapped = ", ".join(f"{name} to {100 * rate:.3g} %" for name, rate in rates.items())
     return f"{told} Mapped: {mapped}, as if only the share were another; thresholds alike."
 
 
@@ -210,10 +212,6 @@ def _rates(wanted: Wanted, attributes: Sequence[str]) -> dict[str, float]:
     if isinstance(rate, Mapping):
         return {name: rate[name] for name in attributes if name in rate}
     return {} if rate is None else dict.fromkeys(attributes, rate)
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.3g} %"
 
 
 def _about(

@@ -1,0 +1,112 @@
+"""``evenhand train --plan``: from corpora to a calibrated detector that scores without torch."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from encoders import tiny_encoder
+from evenhand.core.errors import BadInput
+from evenhand.core.provenance import Run
+from evenhand.core.streams import stream
+from evenhand.models.saving import load
+from evenhand.studies.plans import train_plan
+
+
+def written(folder: Path) -> str:
+    """Two corpora of made-up posts and a plan for them; one labels rude posts, one hateful ones."""
+    rng = stream(1, "plans")
+    words = ["you", "the", "day", "bus", "so", "late"]
+    for name, bad in (("hate", "fool"), ("rude", "vermin")):
+        rows = []
+        for number in range(150):
+            text = " ".join([*rng.choice(words, 5), bad if number % 2 else "tea", f"n{number}"])
+            rows.append(f"{name}{number},{text},{'yes' if number % 2 else 'no'}")
+        (folder / f"{name}.csv").write_text("id,text,label\n" + "\n".join(rows), encoding="utf-8")
+    path = folder / "plan.toml"
+    path.write_text(
+        f"""
+attributes = ["HATE", "RUDE"]
+[options]
+base = "{tiny_encoder()}"
+epochs = 6
+batch = 16
+rate = 0.01
+average = 0.5
+[[corpus]]
+name = "{folder / "hate.csv"}"
+yes.HATE = ["yes"]
+[[corpus]]
+name = "{folder / "rude.csv"}"
+yes.RUDE = ["yes"]
+[calibrate]
+HATE = {{ corpora = ["{folder / "hate.csv"}"], base_rate = 0.5 }}
+""",
+        encoding="utf-8",
+    )
+    return str(path)
+
+
+def test_learns_two_attributes_from_two_corpora(tmp_path: Path):
+    run = Run(command=["evenhand", "train"], seed=0)
+
+    parts = train_plan(run, written(tmp_path), "transformer", tmp_path / "both")
+
+    detector = load(tmp_path / "both")
+    p = detector.score(["you fool", "the vermin", "so tea"])
+    assert detector.attributes == ("HATE", "RUDE")
+    assert p[0, 0] > 0.5 > p[2, 0] and p[1, 1] > 0.5 > p[2, 1]
+    assert detector.calibrations["HATE"].base_rate == 0.5
+    assert detector.provenance["plan"] == "plan"
+    assert [used["name"] for used in detector.provenance["data"]] == ["hate.csv", "rude.csv"]
+    assert "It scores HATE, RUDE." in parts.summary[0]
+    assert not (tmp_path / ".both.checkpoints").exists()
+
+
+def test_an_option_that_was_typed_wins_over_the_plan(tmp_path: Path):
+    run = Run(command=["evenhand", "train"], seed=0)
+
+    train_plan(run, written(tmp_path), "transformer:epochs=1", tmp_path / "both")
+
+    about = json.loads((tmp_path / "both" / "detector.json").read_text())
+    assert about["options"]["epochs"] == 1 and about["options"]["batch"] == 16
+
+
+def test_what_does_not_go_together_is_refused(tmp_path: Path):
+    run = Run(command=["evenhand", "train"], seed=0)
+    with pytest.raises(BadInput, match="recipe 'linear' learns one corpus"):
+        train_plan(run, written(tmp_path), "linear", tmp_path / "x")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(BadInput, match="is a file"):
+        train_plan(run, written(tmp_path), "transformer", tmp_path / "file")
+
+
+NO_TORCH = """
+import json, sys
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("torch", "transformers", "onnx", "safetensors"):
+            raise ModuleNotFoundError(name)
+sys.meta_path.insert(0, Absent())
+from pathlib import Path
+from evenhand.models.saving import load
+print(json.dumps(load(Path(sys.argv[1])).score(["you fool", "so tea"]).tolist()))
+"""
+
+
+def test_scores_in_a_process_without_torch(tmp_path: Path):
+    run = Run(command=["evenhand", "train"], seed=0)
+    train_plan(run, written(tmp_path), "transformer:epochs=1", tmp_path / "both")
+
+    done = subprocess.run(
+        [sys.executable, "-c", NO_TORCH, str(tmp_path / "both")],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+
+    here = load(tmp_path / "both").score(["you fool", "so tea"])
+    assert np.array_equal(np.array(json.loads(done.stdout)), here)
