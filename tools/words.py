@@ -1,4 +1,4 @@
-"""Writes src/evenhand/models/words/english.tsv.gz: known words, and in how many posts they stand.
+"""Writes src/evenhand/models/sources/english.tsv.gz: known words, and in how many posts they stand.
 
 Two sources: the whole words of the default base's WordPiece vocabulary (count 0 where no post has
 them), and the words of training posts of corpora a shipped detector may be trained on, where at
@@ -22,7 +22,7 @@ import polars as pl
 
 from evenhand.data.find import find
 
-HERE = Path(__file__).parents[1] / "src" / "evenhand" / "models" / "words" / "english.tsv.gz"
+HERE = Path(__file__).parents[1] / "src" / "evenhand" / "models" / "sources" / "english.tsv.gz"
 CORPORA = ("davidson", "dynahate", "edos", "guest", "hatemojibuild", "hatexplain", "jigsaw")
 POSTS = 5
 _EDGES = "\"'.,;:!?()[]{}<>*_~-“”‘’…"

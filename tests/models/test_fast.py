@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 
 from evenhand.core.errors import BadInput, NotEnoughData
 from evenhand.core.streams import stream
-from evenhand.models import _regression, fast
+from evenhand.models import _regression, fast, front_end
 from evenhand.models._hashed import BITS, Hashed, buckets
 from evenhand.models._regression import regression
 from evenhand.models.calibration import Calibration, fitted
@@ -314,7 +314,7 @@ def test_one_answer_only_is_refused():
 
 def test_a_detector_of_another_front_end_is_refused(monkeypatch, tmp_path):
     save(trained(), tmp_path / "fast")
-    monkeypatch.setattr(fast, "FRONT_END", 10_000)
+    monkeypatch.setattr(front_end, "VERSION", 10_000)
     with pytest.raises(BadInput, match="version 10000; train it again"):
         load(tmp_path / "fast")
 

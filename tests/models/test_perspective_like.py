@@ -38,6 +38,11 @@ def test_a_map_comes_near_what_was_published():
     assert np.interp(new, known, scores) == pytest.approx(0.1 + 0.6 * np.sqrt(new), abs=0.06)
 
 
+def test_small_probabilities_keep_their_digits():
+    knots = perspective_map([1.23456789e-7, 0.5], [0.0, 1.0])
+    assert knots == ((1.23457e-7, 0.0), (0.5, 1.0))
+
+
 def test_the_order_of_texts_changes_nothing_in_a_map():
     p, published = made_up()
     p = p.round(2)  # with ties

@@ -3,19 +3,13 @@
 onnxruntime's own dynamic quantisation takes one scale over the whole batch, so that a text's score
 depends on the texts beside it. Here each layer's input is rounded by itself:
 
-- after a normalisation, in fixed steps, every channel in a range of its own. Scale and shift of the
-  channels go into a second copy of the normalisation, and from there into the weights;
-- after the activation, and elsewhere, in steps of each token's own: its highest value (or absolute
-  value) is the highest number.
+- after a normalisation, in fixed steps, with a scale and a middle for every channel. Both go into a
+  second copy of the normalisation, and out of the weights again;
+- elsewhere in steps of each token's own, its highest value being the highest number.
 
-Weights have eight bits too, but without VNNI a processor adds two products of neighbours in sixteen
-bits, and cuts off what does not fit. So a column's step is chosen such that two neighbours of the
-same sign add up to at most 128, which always fits: most weights keep their eight bits where seven
-for all would be the usual way. Rounding is corrected as it goes on (Frantar et al. 2023, GPTQ): what
-one weight loses the following ones make good, as far as the layer's inputs are alike. The word table
-has one scale a word.
-
-The inputs are seen on some windows of tokens, which only set ranges and corrections.
+Weights are rounded by :mod:`evenhand.models._rounding`; a table of vectors has a step for each. The
+activation is computed by its usual approximation, which is closer than the steps. Ranges and
+corrections come from some windows of tokens. docs/methods/int8.md has what else was tried.
 """
 
 from __future__ import annotations
@@ -30,15 +24,11 @@ from numpy.typing import NDArray
 from onnx import helper, numpy_helper
 
 from evenhand.core.streams import stream
+from evenhand.models._rounding import TOP, Floats, Seen, rounded
 from evenhand.models.encoder import TOKENS, VOCABULARY, session
-
-Floats = NDArray[np.float64]
 
 FAST = "com.microsoft"
 """The domain of onnxruntime's own operators."""
-_TOP = 127
-_PAIR = 128
-"""The most that two neighbouring weights of the same sign add up to."""
 _SMOOTH = 0.7
 """How much of a channel's range goes from the input into the weights."""
 _MIDDLE = 128
@@ -46,10 +36,6 @@ _MIDDLE = 128
 _LOW = 20
 """The number that stands for 0 after the activation, whose lowest value is -0.17."""
 _LOWEST = 0.172
-_DAMPING = 0.01
-"""Of the mean square of an input, added to each: corrections for what was hardly seen stay small."""
-_ROWS = 64
-"""Weights of so many inputs are corrected one by one, those behind them all at once."""
 _BIG = 1000
 """Weights and tables of so many numbers are worth eight bits."""
 _RANDOM = 200
@@ -57,24 +43,13 @@ _RANDOM = 200
 
 
 @dataclass
-class _Seen:
-    """What a layer's input was like."""
-
-    lowest: Floats
-    highest: Floats
-    mean: Floats
-    products: Floats
-    """Of each channel with each, on average."""
-
-
-@dataclass
 class _Rewriting:
     """The nodes and constants of the new graph."""
 
     constants: dict[str, NDArray[Any]]
-    nodes: list[onnx.NodeProto] = field(default_factory=list)
-    made: dict[str, onnx.NodeProto] = field(default_factory=dict)
+    makers: dict[str, onnx.NodeProto]
     """The node of the old graph that makes a value."""
+    nodes: list[onnx.NodeProto] = field(default_factory=list)
 
     def keep(self, name: str, value: Any) -> str:
         """Add a constant."""
@@ -86,70 +61,73 @@ class _Rewriting:
         self.nodes.append(helper.make_node(kind, list(given), [made], domain=domain, **how))
         return made
 
+    def is_big(self, name: str) -> bool:
+        """Whether a value is a constant matrix worth eight bits."""
+        value = self.constants.get(name)
+        return value is not None and value.ndim == 2 and value.size >= _BIG
+
+    def norm_before(self, node: onnx.NodeProto) -> onnx.NodeProto | None:
+        """The normalisation that makes a layer's input, if one does."""
+        found = self.makers.get(node.input[0])
+        if found is None or found.op_type != "LayerNormalization" or len(found.input) < 3:
+            return None
+        return found if all(name in self.constants for name in found.input[1:]) else None
+
 
 def quantised(model: bytes, windows: Sequence[Sequence[int]] = ()) -> bytes:
     """A model of :func:`evenhand.models._onnx.exported` in eight bits.
 
-    ``windows`` are token numbers of a few hundred texts, special ones included; random tokens
-    without any.
+    ``windows`` are token numbers of some hundred texts, special ones included; without any, random
+    tokens serve, somewhat worse.
     """
     given = onnx.load_from_string(model)
     graph = given.graph
-    constants = {one.name: numpy_helper.to_array(one) for one in graph.initializer}
-    layers = [node for node in graph.node if _is_layer(node, constants)]
-    seen = _seen(given, {node.input[0] for node in layers}, windows)
-    new = _Rewriting(constants, made={name: node for node in graph.node for name in node.output})
+    new = _Rewriting(
+        {one.name: numpy_helper.to_array(one) for one in graph.initializer},
+        {name: node for node in graph.node for name in node.output},
+    )
+    layers = {
+        node.output[0]: node
+        for node in graph.node
+        if (node.op_type == "MatMul" or (node.op_type == "Attention" and new.norm_before(node)))
+        and new.is_big(node.input[1])
+    }
+    seen = _seen(given, sorted({node.input[0] for node in layers.values()}), windows)
     for node in graph.node:
-        if node.op_type == "Gather" and _is_table(node, constants):
-            _table(new, node)
-        elif node in layers and _after_norm(new, node):
-            _fixed(new, node, seen[node.input[0]])
-        elif node in layers and node.op_type == "MatMul":
+        norm = new.norm_before(node) if node.output[0] in layers else None
+        if norm is not None:
+            _by_channel(new, node, norm, seen[node.input[0]])
+        elif node.output[0] in layers:
             _by_token(new, node, seen[node.input[0]])
+        elif node.op_type == "Gather" and new.is_big(node.input[0]):
+            _table(new, node)
         elif node.op_type == "BiasGelu":
             new.add("FastGelu", node.input, node.output[0], FAST)
         else:
             new.nodes.append(node)
-    _without_unused(new, graph)
-    return given.SerializeToString()
-
-
-def _is_layer(node: onnx.NodeProto, constants: dict[str, NDArray[Any]]) -> bool:
-    if node.op_type not in ("MatMul", "Attention"):
-        return False
-    weights = constants.get(node.input[1])
-    return weights is not None and weights.ndim == 2 and weights.size >= _BIG
-
-
-def _is_table(node: onnx.NodeProto, constants: dict[str, NDArray[Any]]) -> bool:
-    table = constants.get(node.input[0])
-    return table is not None and table.ndim == 2 and table.size >= _BIG
-
-
-def _after_norm(new: _Rewriting, node: onnx.NodeProto) -> bool:
-    before = new.made.get(node.input[0])
-    return before is not None and before.op_type == "LayerNormalization"
+    _put(new, graph)
+    small: bytes = given.SerializeToString()
+    return small
 
 
 def _seen(
-    model: onnx.ModelProto, wanted: set[str], windows: Sequence[Sequence[int]]
-) -> dict[str, _Seen]:
-    """What layers' inputs are like on some windows."""
+    model: onnx.ModelProto, names: list[str], windows: Sequence[Sequence[int]]
+) -> dict[str, Seen]:
+    """What values are like on some windows."""
     watched = onnx.ModelProto()
     watched.CopyFrom(model)
-    names = sorted(wanted)
     del watched.graph.output[:]
     watched.graph.output.extend(
         helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, None) for name in names
     )
     running = session(watched.SerializeToString())
-    rows: dict[str, list[NDArray[np.float32]]] = {name: [] for name in names}
     vocabulary = next(int(one.value) for one in model.metadata_props if one.key == VOCABULARY)
+    seen: dict[str, Seen] = {}
     for window in windows or _random(vocabulary):
         found = running.run(names, {TOKENS: np.array([window], dtype=np.int64)})
-        for name, values in zip(names, found, strict=True):
-            rows[name].append(values[0])
-    return {name: _summary(np.concatenate(rows.pop(name)).astype(np.float64)) for name in names}
+        for name, (values,) in zip(names, found, strict=True):
+            seen.setdefault(name, Seen.nothing(values.shape[1])).add(values)
+    return seen
 
 
 def _random(vocabulary: int) -> list[list[int]]:
@@ -157,149 +135,100 @@ def _random(vocabulary: int) -> list[list[int]]:
     return [rng.integers(0, vocabulary, rng.integers(4, 60)).tolist() for _ in range(_RANDOM)]
 
 
-def _summary(values: Floats) -> _Seen:
-    return _Seen(values.min(0), values.max(0), values.mean(0), values.T @ values / len(values))
-
-
-def _fixed(new: _Rewriting, node: onnx.NodeProto, seen: _Seen) -> None:
-    """A layer after a normalisation: fixed steps."""
+def _by_channel(new: _Rewriting, node: onnx.NodeProto, norm: onnx.NodeProto, seen: Seen) -> None:
+    """A layer after a normalisation: fixed steps, a scale and a middle for every channel."""
     weights = new.constants[node.input[1]].astype(np.float64)
     half = np.maximum((seen.highest - seen.lowest) / 2, 1e-6)
-    strength = np.maximum(np.abs(weights).max(1), 1e-6)
-    factor = strength ** (1 - _SMOOTH) / half**_SMOOTH
-    step = (half * factor).max() / _TOP
-    factor /= step
+    factor = np.maximum(np.abs(weights).max(axis=1), 1e-6) ** (1 - _SMOOTH) / half**_SMOOTH
+    factor *= TOP / (half * factor).max()
     middle = np.rint((seen.highest + seen.lowest) / 2 * factor)
-    products = seen.products - np.outer(seen.mean, seen.mean)
-    numbers, steps = _rounded(weights / factor[:, None], products * np.outer(factor, factor))
-    norm = new.made[node.input[0]]
-    made = node.output[0]
-    scale, shift = (new.constants[name] for name in norm.input[1:])
-    new.keep(f"{made}_scale", (scale * factor).astype(np.float32))
-    new.keep(f"{made}_shift", (shift * factor - middle).astype(np.float32))
-    new.nodes.append(onnx.NodeProto())
-    new.nodes[-1].CopyFrom(norm)
-    new.nodes[-1].name = ""
-    del new.nodes[-1].input[1:], new.nodes[-1].output[:]
-    new.nodes[-1].input.extend([f"{made}_scale", f"{made}_shift"])
-    new.nodes[-1].output.append(f"{made}_in")
-    one, zero = new.keep("one", np.float32(1)), new.keep("middle", np.uint8(_MIDDLE))
-    new.add("QuantizeLinear", [f"{made}_in", one, zero], f"{made}_numbers")
+    # A mean that rounding moves is put right by a constant: only what varies needs correcting.
+    varying = seen.mean_products - np.outer(seen.mean, seen.mean)
+    numbers, steps = rounded(weights / factor[:, None], varying * np.outer(factor, factor))
     back = numbers * steps
-    # What the middles stand for, and what rounding the weights does to the mean.
     constant = middle @ back + seen.mean @ (weights - back * factor[:, None])
     if node.op_type == "Attention":
         constant += new.constants[node.input[2]]
-    given = _kept(new, made, numbers, steps)
+    made = node.output[0]
+    scale, shift = (new.constants[name] for name in norm.input[1:3])
+    new.keep(f"{made}_scale", (scale * factor).astype(np.float32))
+    new.keep(f"{made}_shift", (shift * factor - middle).astype(np.float32))
     new.keep(f"{made}_bias", constant.astype(np.float32))
-    how = {one.name: helper.get_attribute_value(one) for one in node.attribute}
+    new.add(
+        norm.op_type, [norm.input[0], f"{made}_scale", f"{made}_shift"], f"{made}_in",
+        **_attributes(norm),
+    )  # fmt: skip
+    one, zero = new.keep("one", np.float32(1)), new.keep("middle", np.uint8(_MIDDLE))
+    x = new.add("QuantizeLinear", [f"{made}_in", one, zero], f"{made}_numbers")
+    w, by, none = _kept(new, made, numbers, steps)
     if node.op_type == "Attention":
-        new.add(
-            "QAttention",
-            [f"{made}_numbers", given[0], f"{made}_bias", one, given[1], "", zero, given[2]],
-            made, FAST, **how,
-        )  # fmt: skip
+        given = [x, w, f"{made}_bias", one, by, "", zero, none]
+        new.add("QAttention", given, made, FAST, **_attributes(node))
     else:
-        new.add(
-            "MatMulIntegerToFloat",
-            [f"{made}_numbers", given[0], one, given[1], zero, given[2], f"{made}_bias"],
-            made, FAST,
-        )  # fmt: skip
+        given = [x, w, one, by, zero, none, f"{made}_bias"]
+        new.add("MatMulIntegerToFloat", given, made, FAST)
 
 
-def _by_token(new: _Rewriting, node: onnx.NodeProto, seen: _Seen) -> None:
+def _by_token(new: _Rewriting, node: onnx.NodeProto, seen: Seen) -> None:
     """Any other layer: steps of each token's own."""
     x, made = node.input[0], node.output[0]
-    weights = new.constants[node.input[1]].astype(np.float64)
-    numbers, steps = _rounded(weights, seen.products)
-    given = _kept(new, made, numbers, steps)
-    before = new.made.get(x)
-    new.add("ReduceMax", [x], f"{made}_max", axes=[-1], keepdims=1)
+    numbers, steps = rounded(new.constants[node.input[1]].astype(np.float64), seen.mean_products)
+    w, by, none = _kept(new, made, numbers, steps)
+    top = new.add("ReduceMax", [x], f"{made}_max", axes=[-1], keepdims=1)
+    before = new.makers.get(x)
     if before is not None and before.op_type == "BiasGelu":
-        zero, top = new.keep("low", np.uint8(_LOW)), f"{made}_max"
-        least, most = _LOWEST * (255 - _LOW) / _LOW, 255 - _LOW
+        zero, most = new.keep("low", np.uint8(_LOW)), 255 - _LOW
+        least = new.keep("least_low", np.float32(_LOWEST * most / _LOW))
     else:
-        zero, least, most = new.keep("middle", np.uint8(_MIDDLE)), 1e-6, _TOP
-        new.add("ReduceMin", [x], f"{made}_min", axes=[-1], keepdims=1)
-        new.add("Neg", [f"{made}_min"], f"{made}_neg")
-        top = new.add("Max", [f"{made}_max", f"{made}_neg"], f"{made}_abs")
-    new.keep(f"{made}_least", np.float32(least))
-    new.keep(f"{made}_share", np.float32(1 / most))
-    new.add("Max", [top, f"{made}_least"], f"{made}_top")
-    new.add("Mul", [f"{made}_top", f"{made}_share"], f"{made}_step")
-    # One step for each row of a table of tokens.
-    new.add(
-        "Reshape",
-        [x, new.keep(f"flat_{len(weights)}", np.array([-1, len(weights)]))],
-        f"{made}_rows",
-    )
-    new.add("Reshape", [f"{made}_step", new.keep("line", np.array([-1]))], f"{made}_line")
-    new.add("Shape", [f"{made}_line"], f"{made}_count")
-    new.add(
-        "ConstantOfShape", [f"{made}_count"], f"{made}_zeros",
+        zero, most = new.keep("middle", np.uint8(_MIDDLE)), TOP
+        least = new.keep("least", np.float32(1e-6))
+        low = new.add("ReduceMin", [x], f"{made}_min", axes=[-1], keepdims=1)
+        top = new.add("Max", [top, new.add("Neg", [low], f"{made}_neg")], f"{made}_abs")
+    top = new.add("Max", [top, least], f"{made}_top")
+    share = new.keep(f"share_{most}", np.float32(1 / most))
+    step = new.add("Mul", [top, share], f"{made}_step")
+    # Rounded as a table of tokens, with a step for each row.
+    flat = new.keep(f"flat_{len(numbers)}", np.array([-1, len(numbers)]))
+    rows = new.add("Reshape", [x, flat], f"{made}_rows")
+    line = new.add("Reshape", [step, new.keep("line", np.array([-1]))], f"{made}_line")
+    zeros = new.add(
+        "ConstantOfShape", [new.add("Shape", [line], f"{made}_count")], f"{made}_zeros",
         value=numpy_helper.from_array(new.constants[zero].reshape(1)),
     )  # fmt: skip
-    new.add(
-        "QuantizeLinear", [f"{made}_rows", f"{made}_line", f"{made}_zeros"], f"{made}_flat", axis=0
-    )
-    new.add("Shape", [x], f"{made}_shape")
-    new.add("Reshape", [f"{made}_flat", f"{made}_shape"], f"{made}_numbers")
-    one = new.keep("one", np.float32(1))
-    new.add(
-        "MatMulIntegerToFloat",
-        [f"{made}_numbers", given[0], one, given[1], zero, given[2]],
-        f"{made}_units", FAST,
-    )  # fmt: skip
-    new.add("Mul", [f"{made}_units", f"{made}_step"], made)
+    table = new.add("QuantizeLinear", [rows, line, zeros], f"{made}_table", axis=0)
+    shape = new.add("Shape", [x], f"{made}_shape")
+    given = [new.add("Reshape", [table, shape], f"{made}_numbers"), w]
+    given += [new.keep("one", np.float32(1)), by, zero, none]
+    new.add("Mul", [new.add("MatMulIntegerToFloat", given, f"{made}_units", FAST), step], made)
 
 
 def _kept(new: _Rewriting, made: str, numbers: Floats, steps: Floats) -> tuple[str, str, str]:
+    """The constants of a layer's weights: numbers, steps, and that 0 stands for 0."""
     return (
         new.keep(f"{made}_weights", numbers.astype(np.int8)),
-        new.keep(f"{made}_steps", steps.astype(np.float32)),
-        new.keep(f"{made}_none", np.zeros(len(steps), dtype=np.int8)),
+        new.keep(f"{made}_by", steps.astype(np.float32)),
+        new.keep(f"none_{len(steps)}", np.zeros(len(steps), dtype=np.int8)),
     )
 
 
-def _rounded(weights: Floats, products: Floats) -> tuple[Floats, Floats]:
-    """Whole numbers for weights, and each column's step."""
-    first, second = weights[0::2], weights[1::2]
-    pairs = np.abs(first[: len(second)] + second) * (first[: len(second)] * second > 0)
-    steps = np.maximum(np.abs(weights).max(0) / _TOP, pairs.max(0, initial=0) / (_PAIR - 1))
-    steps = np.where(steps > 0, steps, 1).astype(np.float32).astype(np.float64)
-    damped = products + np.eye(len(products)) * (np.diag(products).mean() * _DAMPING + 1e-12)
-    spread = np.linalg.cholesky(np.linalg.inv(damped)).T
-    left, numbers, lost = weights / steps, np.empty_like(weights), np.empty_like(weights)
-    for start in range(0, len(weights), _ROWS):
-        end = min(start + _ROWS, len(weights))
-        for row in range(start, end):
-            value = np.clip(np.rint(left[row]), -_TOP, _TOP)
-            if row % 2:
-                room = _PAIR - np.abs(numbers[row - 1])
-                same = value * numbers[row - 1] > 0
-                value = np.where(same, np.sign(value) * np.minimum(np.abs(value), room), value)
-            numbers[row] = value
-            lost[row] = (left[row] - value) / spread[row, row]
-            left[row + 1 : end] -= np.outer(spread[row, row + 1 : end], lost[row])
-        left[end:] -= spread[start:end, end:].T @ lost[start:end]
-    return numbers, steps
+def _attributes(node: onnx.NodeProto) -> dict[str, Any]:
+    return {one.name: helper.get_attribute_value(one) for one in node.attribute}
 
 
 def _table(new: _Rewriting, node: onnx.NodeProto) -> None:
-    """A table of vectors, with a scale for each."""
+    """A table of vectors, with a step for each."""
     table, made = new.constants[node.input[0]], node.output[0]
-    steps = np.abs(table).max(1, keepdims=True) / _TOP
+    steps = np.abs(table).max(axis=1, keepdims=True) / TOP
     steps = np.where(steps > 0, steps, 1).astype(np.float32)
-    new.keep(f"{made}_table", np.rint(table / steps).astype(np.int8))
-    new.keep(f"{made}_steps", steps)
-    new.add("Gather", [f"{made}_table", node.input[1]], f"{made}_numbers")
-    new.add("Cast", [f"{made}_numbers"], f"{made}_float", to=onnx.TensorProto.FLOAT)
-    new.add("Gather", [f"{made}_steps", node.input[1]], f"{made}_step")
-    new.add("Mul", [f"{made}_float", f"{made}_step"], made)
+    numbers = new.keep(f"{made}_table", np.rint(table / steps).astype(np.int8))
+    found = new.add("Gather", [numbers, node.input[1]], f"{made}_numbers")
+    found = new.add("Cast", [found], f"{made}_floats", to=onnx.TensorProto.FLOAT)
+    by = new.add("Gather", [new.keep(f"{made}_by", steps), node.input[1]], f"{made}_steps")
+    new.add("Mul", [found, by], made)
 
 
-def _without_unused(new: _Rewriting, graph: onnx.GraphProto) -> None:
-    """Put into the graph what its answers need."""
+def _put(new: _Rewriting, graph: onnx.GraphProto) -> None:
+    """Put into the graph what its answers need of the new one."""
     needed = {one.name for one in graph.output}
     kept: list[onnx.NodeProto] = []
     for node in reversed(new.nodes):

@@ -24,7 +24,7 @@ from scipy.special import softmax
 
 from evenhand.models._ngrams import Ngrams, counted, flattened
 from evenhand.models._ragged import Ragged, ranges
-from evenhand.models._tfidf import TextFeatures, _spelt, pieces
+from evenhand.models._tfidf import TextFeatures, spelt_out, pieces
 from evenhand.models.linear import LinearDetector
 from evenhand.models.naive_bayes import NaiveBayesDetector
 from evenhand.models.protocol import Detector, Probabilities
@@ -162,7 +162,7 @@ class _Units:
         rows.add((left, left + 1))
         at, places = rows.joined()
         strings = np.concatenate([self.units, self.rest])[places]
-        of_string, spelt = _spelt(pieces(self.strings))
+        of_string, spelt = spelt_out(pieces(self.strings))
         made = counted(at, strings, (rows.many, len(self.strings)))
         return made @ (of_string @ known.counts(spelt))
 

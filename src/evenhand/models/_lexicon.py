@@ -30,7 +30,7 @@ class Lexicon(NamedTuple):
 @lru_cache(1)
 def lexicon() -> Lexicon:
     """The list, read at first use."""
-    raw = files("evenhand.models").joinpath("words", "english.tsv.gz").read_bytes()
+    raw = files("evenhand.models").joinpath("sources", "english.tsv.gz").read_bytes()
     counts, masked = {}, {}
     shapes = defaultdict(list)
     for line in gzip.decompress(raw).decode().splitlines():

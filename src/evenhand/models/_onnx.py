@@ -55,7 +55,7 @@ def exported(network: nn.Module, *, vocabulary: int) -> bytes:
     mask = (np.arange(30) < np.array(_LENGTHS)[:, None]).astype(np.int64)
     with torch.inference_mode(), _as_served(network) as (heads, size), _quiet():
         expected = network(torch.from_numpy(tokens), torch.from_numpy(mask)).numpy()
-        file = io.BytesIO()
+        file: Any = io.BytesIO()
         torch.onnx.export(
             _Whole(network),
             (torch.from_numpy(tokens),),
@@ -68,7 +68,7 @@ def exported(network: nn.Module, *, vocabulary: int) -> bytes:
         )
         fused = _fused(onnx.load_from_string(file.getvalue()), heads, size)
     helper.set_model_props(fused, {VOCABULARY: str(vocabulary)})
-    model = fused.SerializeToString()
+    model: bytes = fused.SerializeToString()
     _expect_same(model, tokens, expected)
     return model
 

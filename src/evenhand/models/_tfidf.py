@@ -50,7 +50,7 @@ class TextFeatures:
         counts = [runs.counts(lists)]
         characters = None
         if characters_to:
-            posts, spelt = _spelt(pieces(texts))
+            posts, spelt = spelt_out(pieces(texts))
             characters = Ngrams.learn(
                 spelt,
                 shortest=_LEAST_CHARACTERS,
@@ -72,7 +72,7 @@ class TextFeatures:
         lists = words(texts)
         counts = [self.words.counts(lists)]
         if self.characters is not None:
-            posts, spelt = _spelt(pieces(texts))
+            posts, spelt = spelt_out(pieces(texts))
             counts.append(posts @ self.characters.counts(spelt))
         return self._weighted(counts)
 
@@ -116,7 +116,7 @@ def pieces(texts: Sequence[str]) -> pl.Series:
     return cleaned(texts).str.extract_all(r"\S+")
 
 
-def _spelt(lists: pl.Series) -> tuple[csr_array, pl.Series]:
+def spelt_out(lists: pl.Series) -> tuple[csr_array, pl.Series]:
     """How often each distinct piece stands in each text, and the characters of those pieces."""
     at, flat = flattened(lists)
     distinct = flat.unique().sort()

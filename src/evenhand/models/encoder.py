@@ -7,7 +7,7 @@ many when it was made (:mod:`evenhand.models._onnx`).
 
 A text of more than ``length`` tokens is read in windows of that many, each overlapping the one
 before by half, and its answer is the highest of theirs, column by column; of more windows than
-``windows`` so many, spread evenly over the text, are read. The empty text is one window like any other.
+``windows`` so many, spread evenly over the text, are read. The empty text is one window, too.
 
 Everything runs on one thread: a second process gives more than a second thread. What runs is made
 when it is first needed and stays behind when an encoder is sent to another process.
@@ -16,7 +16,7 @@ when it is first needed and stays behind when an encoder is sent to another proc
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Self
 
@@ -39,9 +39,9 @@ _TOKENS = 256
 class Encoder:
     """A model with its tokenizer."""
 
-    model: bytes
+    model: bytes = field(repr=False)
     """ONNX, as :mod:`evenhand.models._onnx` writes it."""
-    tokenizer: bytes
+    tokenizer: bytes = field(repr=False)
     """``tokenizer.json`` of the package tokenizers."""
     length: int
     """The most tokens in one window, special ones included."""

@@ -56,8 +56,13 @@ def perspective_map(p: ArrayLike, published: ArrayLike) -> Knots:
     rising = IsotonicRegression(y_min=0, y_max=1).fit(x, y).predict(x)
     parts = np.array_split(np.arange(len(x)), min(_KNOTS, len(x)))
     # Texts of one probability in two parts have one score there, so either knot will do.
-    knots = {round(float(x[at].mean()), 6): round(float(rising[at].mean()), 4) for at in parts}
+    knots = {_short(x[at].mean()): round(float(rising[at].mean()), 4) for at in parts}
     return tuple(knots.items())
+
+
+def _short(p: float) -> float:
+    """Six digits after the zeros: the probabilities of rare attributes are small."""
+    return float(f"{p:.6g}")
 
 
 def learn_maps(

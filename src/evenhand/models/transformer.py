@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 _DEV = 0.1
 """The share of posts that early stopping looks at."""
+_SEEN = 1000
+"""About so many training texts show which range the numbers of 8 bits must have."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,11 +132,13 @@ class Transformer:
             margins_only(network)
         tokenizer = (base.folder / "tokenizer.json").read_bytes()
         model = exported(network, vocabulary=network.vocabulary)
+        encoder = Encoder(model, tokenizer, min(self.length, base.longest))
         if self.int8:
             from evenhand.models._int8 import quantised
 
-            model = quantised(model)
-        encoder = Encoder(model, tokenizer, min(self.length, base.longest))
+            some = self.front_end.texts(train.texts[:: max(1, len(train) // _SEEN)])
+            windows = [every[0] for every in encoder.tokens(some)]
+            encoder = replace(encoder, model=quantised(model, windows))
         known = replace(known, provenance={**known.provenance, **self._about(base, encoder, about)})
         return EncoderDetector(known, encoder, self.front_end, {})
 

@@ -1,0 +1,146 @@
+"""Export to ONNX and eight bits: what fits sixteen bits, what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from encoders import tiny_encoder
+from evenhand.core.errors import BrokenComponent
+from evenhand.core.streams import stream
+
+torch = pytest.importorskip("torch")
+onnx = pytest.importorskip("onnx")
+
+from evenhand.models import _rounding  # noqa: E402
+from evenhand.models._encoder_network import Shape, build, fresh  # noqa: E402
+from evenhand.models._int8 import quantised  # noqa: E402
+from evenhand.models._onnx import exported  # noqa: E402
+from evenhand.models.encoder import session  # noqa: E402
+
+
+def network():
+    made = build(Shape(tiny_encoder(), 2, 0.1), weights=True)
+    fresh(made, stream(0, "network"))
+    return made
+
+
+def kinds(model: bytes) -> set[str]:
+    return {node.op_type for node in onnx.load_from_string(model).graph.node}
+
+
+def test_attention_is_fused_and_nothing_is_left_changed():
+    made = network().train()
+    made.pooled.encoder.set_attn_implementation("sdpa")
+
+    model = exported(made, vocabulary=made.vocabulary)
+
+    assert {"Attention", "BiasGelu", "LayerNormalization"} <= kinds(model)
+    assert "SkipLayerNormalization" not in kinds(model)
+    assert made.training
+    assert made.pooled.encoder.config._attn_implementation == "sdpa"
+
+
+def test_every_layer_and_table_has_eight_bits():
+    made = network()
+    small = onnx.load_from_string(quantised(exported(made, vocabulary=made.vocabulary)))
+
+    assert {"QAttention", "MatMulIntegerToFloat", "FastGelu"} <= {
+        node.op_type for node in small.graph.node
+    }
+    floats = [one for one in small.graph.initializer if one.data_type == onnx.TensorProto.FLOAT]
+    assert max(np.prod(one.dims) for one in floats) < 1000
+
+
+def test_eight_bits_are_the_same_every_time():
+    made = network()
+    model = exported(made, vocabulary=made.vocabulary)
+    assert quantised(model) == quantised(model)
+
+
+class Summed(torch.nn.Module):
+    """A mean by a sum over tokens, which in ONNX depends on the batch in its last bits."""
+
+    def __init__(self):
+        super().__init__()
+        self.made = network()
+
+    def forward(self, tokens, mask):
+        states = self.made.pooled.encoder(input_ids=tokens, attention_mask=mask).last_hidden_state
+        shown = mask.unsqueeze(-1).to(states.dtype)
+        return self.made.last((states * shown).sum(1) / shown.sum(1))
+
+
+class Centred(torch.nn.Module):
+    """Answers that are compared with the batch's."""
+
+    def __init__(self):
+        super().__init__()
+        self.made = network()
+
+    def forward(self, tokens, mask):
+        answers = self.made(tokens, mask)
+        return answers - answers.mean(0, keepdim=True)
+
+
+@pytest.mark.parametrize(("kind", "reason"), [(Summed, "beside it"), (Centred, "off PyTorch's")])
+def test_a_network_that_looks_beside_a_text_is_refused(kind, reason):
+    with pytest.raises(BrokenComponent, match=reason):
+        exported(kind(), vocabulary=network().vocabulary)
+
+
+def test_whole_numbers_by_hand():
+    # Inputs that do not go together: nothing to correct. The first column's step is 1.27 / 127; the
+    # second's neighbours add up to 1.27 × 2, so that its step is 2.54 / 127 and both are 63 or 64.
+    weights = np.array([[1.27, 1.27], [-1.27, 1.27], [0.004, 0.5]])
+    numbers, steps = _rounding.rounded(weights, np.eye(3))
+
+    assert steps == pytest.approx([0.01, 0.02])
+    assert numbers[:, 0].tolist() == [127, -127, 0]
+    assert numbers[2, 1] == 25
+    assert numbers[:2, 1].sum() <= 128
+
+
+def test_what_one_weight_loses_the_next_makes_good():
+    # The first two inputs are always the same, so that only the sum of their weights matters: 20.8.
+    # The step is 127 / 127; 10.4 becomes 10, what is lost makes the next 10.8, that is 11.
+    numbers, steps = _rounding.rounded(
+        np.array([[10.4], [10.4], [127]]), np.array([[1.0, 1, 0], [1, 1, 0], [0, 0, 1]])
+    )
+
+    assert steps.tolist() == [1]
+    assert numbers[:, 0].tolist() == [10, 11, 127]
+
+
+def test_neighbours_always_fit_sixteen_bits():
+    rng = stream(0, "rounding")
+    values = rng.normal(size=(500, 40)) @ rng.normal(size=(40, 40))
+    weights = rng.standard_t(2, size=(40, 30))
+    numbers, _ = _rounding.rounded(weights, values.T @ values / 500)
+
+    first, second = numbers[0::2], numbers[1::2]
+    same = first * second > 0
+    assert np.abs(numbers).max() <= 127
+    assert np.abs(first + second)[same].max() <= 128
+
+
+def test_a_processor_multiplies_such_numbers_exactly():
+    # Highest and lowest inputs beside neighbours that add up to 128.
+    rng = stream(0, "products")
+    first = rng.integers(1, 128, size=(96, 33)) * rng.choice([-1, 1], size=(96, 33))
+    weights = np.stack([first, np.sign(first) * (128 - np.abs(first))], axis=1).reshape(192, 33)
+    inputs = rng.choice([0, 255], size=(7, 192)).astype(np.uint8)
+    inputs[0] = 255
+
+    helper, kind = onnx.helper, onnx.TensorProto
+    graph = helper.make_graph(
+        [helper.make_node("MatMulInteger", ["x", "w"], ["y"])],
+        "product",
+        [helper.make_tensor_value_info("x", kind.UINT8, [None, 192])],
+        [helper.make_tensor_value_info("y", kind.INT32, None)],
+        [onnx.numpy_helper.from_array(weights.astype(np.int8), "w")],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    (found,) = session(model.SerializeToString()).run(None, {"x": inputs})
+
+    assert np.array_equal(found, inputs.astype(np.int64) @ weights)
