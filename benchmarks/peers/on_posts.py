@@ -110,6 +110,8 @@ def on_attributes(
 
     def shown(values: Floats) -> str:
         """The figure, first, and its resamples behind it."""
+        if np.isnan(values[0]):
+            return NOTHING  # posts of one kind only
         bounds = resampling.percentiles(values[1:])
         return f"{number(float(values[0]))} {bracket(bounds.low, bounds.high)}"
 

@@ -107,6 +107,10 @@ MEASURES: dict[str, str] = {
     "threshold_best": "The threshold of F1*.",
     "average_precision": "Area under the precision-recall curve, by steps; ties grouped.",
     "auc": "Area under the ROC curve.",
+    # Perspective-like scores
+    "spearman": "Spearman's rank correlation of a detector's scores with published ones.",
+    "mean_absolute_difference": "Mean distance of mapped scores from published ones.",
+    "mean_difference": "Mean of mapped scores minus published ones.",
     # Validation
     "macro_f1": "Unweighted mean of F1 over the classes, from predictions pooled over folds.",
     "weighted_f1": "Mean of F1 over the classes weighted by their size (what arango calls micro).",

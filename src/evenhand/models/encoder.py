@@ -53,7 +53,8 @@ class Encoder:
         windows = []
         for text in texts:
             # One by one: a batch would start threads of its own, which a fork does not survive.
-            first = self._reader.encode(text)
+            # Half of a pair of surrogates is no character; it is read as "?".
+            first = self._reader.encode(text.encode("utf-8", "replace").decode("utf-8"))
             every = [first.ids, *(more.ids for more in first.overflowing)]
             if len(every) > self.windows:
                 kept = np.linspace(0, len(every) - 1, self.windows).round().astype(int)
