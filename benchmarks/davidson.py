@@ -43,8 +43,9 @@ def main() -> None:
     print("| recipe | posts | macro-F1 | " + " | ".join(f"F1 {name}" for name in CLASSES) + " |")
     print("|---|---|---|" + "---|" * len(CLASSES))
     rows = {f"`{given.recipe}`": {}, f"`{given.against}`": {"recipe": given.against}}
-    constants = dict.fromkeys(str(f.group.get("baseline", "")) for f in found.all("macro_f1"))
-    rows |= {name: {"baseline": name} for name in constants if name}
+    known = [f for f in found.all("macro_f1") if f.value is not None]
+    names = sorted({str(f.group["baseline"]) for f in known if "baseline" in f.group})
+    rows |= {name: {"baseline": name} for name in names}
     for name, group in rows.items():
         main = found.get("macro_f1", **group)
         by_class = [figure(found.get("f1", **group, label=label)) for label in CLASSES]

@@ -17,14 +17,12 @@ _SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
 
 def write_encoder(folder: Path, *, seed: int = 0) -> Path:
-    """A BERT of one layer that knows a few words and every small letter."""
+    """A BERT of one layer that knows a few words; all others are the same to it."""
     import torch
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
     from transformers import BertConfig, BertModel
 
-    letters = [chr(code) for code in range(ord("a"), ord("z") + 1)]
-    pieces = [*_SPECIAL, *WORDS, *letters, *(f"##{letter}" for letter in letters)]
-    numbers = {piece: number for number, piece in enumerate(dict.fromkeys(pieces))}
+    numbers = {piece: number for number, piece in enumerate([*_SPECIAL, *WORDS])}
     tokenizer = Tokenizer(models.WordPiece(numbers, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()

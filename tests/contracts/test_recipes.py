@@ -25,11 +25,13 @@ from evenhand.validation.run import Setting, cross_validate
 from factories import make_corpus
 
 NAMES = registry.names("recipes")
+QUICK = f"base={tiny_encoder()},batch=16,rate=0.01,average=0.5,patience=0"
 OPTIONS: dict[str, str] = {
     "agrawal": "epochs=12,batch=16,embedding=10,units=10",
     "badjatiya": "epochs=12,batch=16,embedding=10,units=10",
     "park": "epochs=4,batch=16,embedding=20",
-    "transformer": f"base={tiny_encoder()},epochs=8,batch=16,rate=0.01,average=0.5,patience=0",
+    "transformer": f"{QUICK},epochs=8",
+    "transformer-vocabulary": f"{QUICK},epochs=8,own=20,embedding=8,hidden=8",
 }
 """Options that make a recipe quick enough for these tests, as ``key=value,key=value``."""
 ORDERED: dict[str, str] = {}

@@ -6,9 +6,9 @@ Sums are taken in a fixed order, all random numbers of a step come from a stream
 the rows of an epoch from one named after the epoch: the same seed and number of processes give the
 same weights, and a training that goes on from a checkpoint ends where it would have ended.
 
-The optimiser is AdamW with a linear warm-up and a linear way down, or plain SGD. What is kept is a running mean
-of the weights, judged on dev rows several times: the best of these is the result, and a training
-that has not improved ``patience`` times running stops.
+The optimiser is AdamW with a linear warm-up and a linear way down, or plain SGD. What is kept is a
+running mean of the weights, judged on dev rows several times: the best of these is the result, and
+a training that has not improved ``patience`` times running stops.
 """
 
 from __future__ import annotations

@@ -38,8 +38,6 @@ _LOW = 20
 _LOWEST = 0.172
 _BIG = 1000
 """Weights and tables of so many numbers are worth eight bits."""
-_RANDOM = 200
-"""Windows of random tokens where none are given."""
 
 
 @dataclass
@@ -50,6 +48,8 @@ class _Rewriting:
     makers: dict[str, onnx.NodeProto]
     """The node of the old graph that makes a value."""
     nodes: list[onnx.NodeProto] = field(default_factory=list)
+    biased: set[str] = field(default_factory=set)
+    """Values that have the bias of the activation behind them already."""
 
     def keep(self, name: str, value: Any) -> str:
         """Add a constant."""
@@ -65,6 +65,10 @@ class _Rewriting:
         """Whether a value is a constant matrix worth eight bits."""
         value = self.constants.get(name)
         return value is not None and value.ndim == 2 and value.size >= _BIG
+
+    def users(self, name: str) -> list[onnx.NodeProto]:
+        """The nodes of the old graph that take a value."""
+        return [node for node in self.makers.values() if name in node.input]
 
     def norm_before(self, node: onnx.NodeProto) -> onnx.NodeProto | None:
         """The normalisation that makes a layer's input, if one does."""
@@ -102,12 +106,12 @@ def quantised(model: bytes, windows: Sequence[Sequence[int]] = ()) -> bytes:
         elif node.op_type == "Gather" and new.is_big(node.input[0]):
             _table(new, node)
         elif node.op_type == "BiasGelu":
-            new.add("FastGelu", node.input, node.output[0], FAST)
+            bias = () if node.input[0] in new.biased else node.input[1:]
+            new.add("FastGelu", [node.input[0], *bias], node.output[0], FAST)
         else:
             new.nodes.append(node)
     _put(new, graph)
-    small: bytes = given.SerializeToString()
-    return small
+    return bytes(given.SerializeToString())
 
 
 def _seen(
@@ -132,7 +136,7 @@ def _seen(
 
 def _random(vocabulary: int) -> list[list[int]]:
     rng = stream(0, "int8")
-    return [rng.integers(0, vocabulary, rng.integers(4, 60)).tolist() for _ in range(_RANDOM)]
+    return [rng.integers(0, vocabulary, rng.integers(4, 60)).tolist() for _ in range(200)]
 
 
 def _by_channel(new: _Rewriting, node: onnx.NodeProto, norm: onnx.NodeProto, seen: Seen) -> None:
@@ -147,9 +151,12 @@ def _by_channel(new: _Rewriting, node: onnx.NodeProto, norm: onnx.NodeProto, see
     numbers, steps = rounded(weights / factor[:, None], varying * np.outer(factor, factor))
     back = numbers * steps
     constant = middle @ back + seen.mean @ (weights - back * factor[:, None])
+    made = node.output[0]
     if node.op_type == "Attention":
         constant += new.constants[node.input[2]]
-    made = node.output[0]
+    elif [user.op_type for user in new.users(made)] == ["BiasGelu"]:
+        constant += new.constants[new.users(made)[0].input[1]]
+        new.biased.add(made)
     scale, shift = (new.constants[name] for name in norm.input[1:3])
     new.keep(f"{made}_scale", (scale * factor).astype(np.float32))
     new.keep(f"{made}_shift", (shift * factor - middle).astype(np.float32))

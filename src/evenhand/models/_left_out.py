@@ -24,7 +24,7 @@ from scipy.special import softmax
 
 from evenhand.models._ngrams import Ngrams, counted, flattened
 from evenhand.models._ragged import Ragged, ranges
-from evenhand.models._tfidf import TextFeatures, spelt_out, pieces
+from evenhand.models._tfidf import TextFeatures, pieces, spelt_out
 from evenhand.models.linear import LinearDetector
 from evenhand.models.naive_bayes import NaiveBayesDetector
 from evenhand.models.protocol import Detector, Probabilities

@@ -2,8 +2,9 @@
 
 Now: population → check → a split without leaks → a provider's sample → a filter → a draw →
 simulated volunteers and experts → agreement → gold → a validated recipe → population estimates →
-detectors against people → the report card of a detector. Every figure is simulated and says so;
-what is known because it was made up stands beside what was found.
+detectors against people → the report card of a detector → the detector in the box on three
+sentences. Every figure but those last scores is simulated and says so; what is known because it was
+made up stands beside what was found.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from evenhand.studies.compare import compare
 from evenhand.studies.data_reports import check_sections, check_sentences
 from evenhand.studies.demo_audit import audited
 from evenhand.studies.demo_campaign import FILTER, Campaign, run_campaign
+from evenhand.studies.demo_score import scored
 from evenhand.studies.estimates import Claim, estimate_population
 from evenhand.studies.parts import Parts, Step, silent
 from evenhand.studies.population import ABUSE_RATE, Population, make_population
@@ -36,7 +38,7 @@ from evenhand.studies.samples import weights_of
 from evenhand.studies.validation import Asked, validate
 from evenhand.studies.volunteers import ANSWERS, EXPERTS, VOLUNTEERS
 
-_STEPS = 13
+_STEPS = 14
 _AGREEMENT = ("posts_judged", "percent_agreement", "fleiss_kappa", "krippendorff_alpha", "icc_1_1")
 _RECIPE = "naive-bayes"
 _VALIDATION = ("macro_f1", "macro_f1_difference", "auc")
@@ -168,6 +170,7 @@ def _second_half(run: Run, campaign: Campaign, labelled: Corpus) -> list[tuple[s
         ("The truth", truth),
         ("Detectors against people", compared),
         ("A report card", audited(run, labelled, _RECIPE)),
+        ("The detector in the box", scored(run)),
     ]
 
 

@@ -28,7 +28,6 @@ from evenhand.models.watching import watching
 from evenhand.reports import Section
 from evenhand.studies.parts import Parts, Step, silent
 
-
 Attributes = EncoderDetector | FastDetector
 """A detector of several attributes, which can be calibrated."""
 
