@@ -112,16 +112,19 @@ def test_what_one_weight_loses_the_next_makes_good():
     assert numbers[:, 0].tolist() == [10, 11, 127]
 
 
-def test_neighbours_always_fit_sixteen_bits():
-    rng = stream(0, "rounding")
-    values = rng.normal(size=(500, 40)) @ rng.normal(size=(40, 40))
-    weights = rng.standard_t(2, size=(40, 30))
-    numbers, _ = _rounding.rounded(weights, values.T @ values / 500)
+def test_a_correction_leaves_room_for_the_neighbour():
+    # The fifth input is a quarter of the sum of the first four. Each of these loses 0.4, so that the
+    # fifth is 63.5 + 4 × 0.4 = 65.1, that is 65, and beside it 63.5 has room for 128 - 65 = 63.
+    mixed = np.zeros((5, 6))
+    mixed[[0, 1, 2, 3], [0, 1, 2, 3]] = 1
+    mixed[:4, 4] = 0.25
+    mixed[4, 5] = 1
+    weights = np.array([[10.4], [10.4], [10.4], [10.4], [63.5], [63.5]])
 
-    first, second = numbers[0::2], numbers[1::2]
-    same = first * second > 0
-    assert np.abs(numbers).max() <= 127
-    assert np.abs(first + second)[same].max() <= 128
+    numbers, steps = _rounding.rounded(weights, mixed.T @ mixed)
+
+    assert steps.tolist() == [1]  # 63.5 + 63.5 = 127
+    assert numbers[:, 0].tolist() == [10, 10, 10, 10, 65, 63]
 
 
 def test_a_processor_multiplies_such_numbers_exactly():
