@@ -113,8 +113,8 @@ def test_what_one_weight_loses_the_next_makes_good():
 
 
 def test_a_correction_leaves_room_for_the_neighbour():
-    # The fifth input is a quarter of the sum of the first four. Each of these loses 0.4, so that the
-    # fifth is 63.5 + 4 × 0.4 = 65.1, that is 65, and beside it 63.5 has room for 128 - 65 = 63.
+    # The fifth input is a quarter of the sum of the first four. Each of these loses 0.4: the fifth
+    # weight is 63.5 + 4 × 0.4 = 65.1, that is 65; beside it 63.5 has room for 128 - 65 = 63.
     mixed = np.zeros((5, 6))
     mixed[[0, 1, 2, 3], [0, 1, 2, 3]] = 1
     mixed[:4, 4] = 0.25

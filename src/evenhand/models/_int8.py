@@ -14,6 +14,7 @@ corrections come from some windows of tokens. docs/methods/int8.md has what else
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -118,8 +119,7 @@ def _seen(
     model: onnx.ModelProto, names: list[str], windows: Sequence[Sequence[int]]
 ) -> dict[str, Seen]:
     """What values are like on some windows."""
-    watched = onnx.ModelProto()
-    watched.CopyFrom(model)
+    watched = copy.deepcopy(model)
     del watched.graph.output[:]
     watched.graph.output.extend(
         helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, None) for name in names
@@ -171,9 +171,9 @@ def _by_channel(new: _Rewriting, node: onnx.NodeProto, norm: onnx.NodeProto, see
     if node.op_type == "Attention":
         given = [x, w, f"{made}_bias", one, by, "", zero, none]
         new.add("QAttention", given, made, FAST, **_attributes(node))
-    else:
-        given = [x, w, one, by, zero, none, f"{made}_bias"]
-        new.add("MatMulIntegerToFloat", given, made, FAST)
+        return
+    given = [x, w, one, by, zero, none, f"{made}_bias"]
+    new.add("MatMulIntegerToFloat", given, made, FAST)
 
 
 def _by_token(new: _Rewriting, node: onnx.NodeProto, seen: Seen) -> None:
@@ -191,21 +191,19 @@ def _by_token(new: _Rewriting, node: onnx.NodeProto, seen: Seen) -> None:
         least = new.keep("least", np.float32(1e-6))
         low = new.add("ReduceMin", [x], f"{made}_min", axes=[-1], keepdims=1)
         top = new.add("Max", [top, new.add("Neg", [low], f"{made}_neg")], f"{made}_abs")
-    top = new.add("Max", [top, least], f"{made}_top")
     share = new.keep(f"share_{most}", np.float32(1 / most))
-    step = new.add("Mul", [top, share], f"{made}_step")
+    step = new.add("Mul", [new.add("Max", [top, least], f"{made}_top"), share], f"{made}_step")
     # Rounded as a table of tokens, with a step for each row.
     flat = new.keep(f"flat_{len(numbers)}", np.array([-1, len(numbers)]))
     rows = new.add("Reshape", [x, flat], f"{made}_rows")
     line = new.add("Reshape", [step, new.keep("line", np.array([-1]))], f"{made}_line")
-    zeros = new.add(
-        "ConstantOfShape", [new.add("Shape", [line], f"{made}_count")], f"{made}_zeros",
-        value=numpy_helper.from_array(new.constants[zero].reshape(1)),
-    )  # fmt: skip
+    count = new.add("Shape", [line], f"{made}_count")
+    value = numpy_helper.from_array(new.constants[zero].reshape(1))
+    zeros = new.add("ConstantOfShape", [count], f"{made}_zeros", value=value)
     table = new.add("QuantizeLinear", [rows, line, zeros], f"{made}_table", axis=0)
     shape = new.add("Shape", [x], f"{made}_shape")
-    given = [new.add("Reshape", [table, shape], f"{made}_numbers"), w]
-    given += [new.keep("one", np.float32(1)), by, zero, none]
+    numbered = new.add("Reshape", [table, shape], f"{made}_numbers")
+    given = [numbered, w, new.keep("one", np.float32(1)), by, zero, none]
     new.add("Mul", [new.add("MatMulIntegerToFloat", given, f"{made}_units", FAST), step], made)
 
 
