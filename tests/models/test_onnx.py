@@ -29,15 +29,16 @@ def kinds(model: bytes) -> set[str]:
     return {node.op_type for node in onnx.load_from_string(model).graph.node}
 
 
-def test_attention_is_fused_and_nothing_is_left_changed():
-    made = network().train()
+@pytest.mark.parametrize("training", [True, False])
+def test_attention_is_fused_and_nothing_is_left_changed(training):
+    made = network().train(training)
     made.pooled.encoder.set_attn_implementation("sdpa")
 
     model = exported(made, vocabulary=made.vocabulary)
 
     assert {"Attention", "BiasGelu", "LayerNormalization"} <= kinds(model)
     assert "SkipLayerNormalization" not in kinds(model)
-    assert made.training
+    assert made.training == made.pooled.training == training
     assert made.pooled.encoder.config._attn_implementation == "sdpa"
 
 

@@ -32,6 +32,10 @@ MAPS = 100
 """Filters of each width."""
 
 
+_ALIGNED = 16
+"""Numbers of 4 bytes that a row has a multiple of, so that every row begins at a boundary."""
+
+
 class Network(nn.Module):
     """From numbers of words to one number per class."""
 
@@ -48,8 +52,11 @@ class Network(nn.Module):
         """Scores of the classes from numbers (step, text) and how many of them are words."""
         known = (numbers >= FIRST).unsqueeze(2)
         vectors = functional.embedding((numbers - FIRST).clamp(min=0), self.words) * known
-        scores: Tensor = self.last(self.second(self.cell(self.first(vectors), lengths)))
-        return scores
+        states = self.second(self.cell(self.first(vectors), lengths))
+        # Rows that begin anywhere in memory are not all summed alike on some processors.
+        spare = -states.shape[1] % _ALIGNED
+        weight = functional.pad(self.last.weight, (0, spare))
+        return functional.linear(functional.pad(states, (0, spare)), weight, self.last.bias)
 
 
 class Dropout(nn.Module):
