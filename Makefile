@@ -50,6 +50,7 @@ $(VENV)/.all: $(VENV)/.base
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
 	$(PIP) --editable ".[all]" --group dev
 	@sh tools/debian-packages
+	@sh tools/node-packages
 	@touch $@
 
 clean:

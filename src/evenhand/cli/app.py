@@ -17,6 +17,7 @@ from evenhand.cli import (
     plugins,
     reproduce,
     scoring,
+    serving,
     training,
 )
 from evenhand.core.provenance import VERSION
@@ -31,6 +32,7 @@ app = typer.Typer(
 )
 app.add_typer(data.app, name="data")
 app.add_typer(audits.suite_app, name="suite")
+app.add_typer(serving.keys_app, name="keys")
 app.command("demo")(demo.demo)
 app.command("sample")(claims.sample)
 app.command("weigh")(claims.weigh)
@@ -40,6 +42,7 @@ app.command("estimate")(claims.estimate)
 app.command("train")(training.train)
 app.command("validate")(training.validate)
 app.command("score")(scoring.score)
+app.command("serve")(serving.serve)
 app.command("compare")(detectors.compare)
 app.command("audit")(audits.audit)
 app.command("reproduce")(reproduce.reproduce)

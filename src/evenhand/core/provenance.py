@@ -115,3 +115,22 @@ def folder_at_once(out: Path) -> Iterator[Path]:
         out.mkdir(exist_ok=True)
         for path in sorted(Path(temporary).iterdir()):
             os.replace(path, out / path.name)
+
+
+@contextmanager
+def file_at_once(path: Path) -> Iterator[Path]:
+    """Write a file so that a reader finds the old or the new one, whole, also after a crash.
+
+    Yields a path beside it; when the block ends well that file takes the place of ``path``.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    os.close(handle)
+    try:
+        yield Path(name)
+        with open(name, "rb+") as written:
+            os.fsync(written.fileno())
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise

@@ -1,0 +1,1 @@
+"""Scores over HTTP and for files: the dialects, batch scoring, and the recorder of ``migrate``."""

@@ -1,0 +1,160 @@
+"""Texts of many requests scored together, with a bounded queue."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from evenhand.serving.batching import Batcher, Closed, Overloaded, work
+
+
+class Slow:
+    """Scores a text by its length; each batch waits until it is let go."""
+
+    def __init__(self, free: bool = True) -> None:
+        self.batches: list[list[str]] = []
+        self.go = threading.Event()
+        if free:
+            self.go.set()
+
+    def __call__(self, texts):
+        assert self.go.wait(20)
+        self.batches.append(list(texts))
+        time.sleep(0.002)
+        return np.array([[len(text)] for text in texts], dtype=float)
+
+
+async def settled():
+    for _ in range(5):
+        await asyncio.sleep(0.005)
+
+
+def test_what_waits_is_the_next_batch():
+    async def run():
+        scorer = Slow(free=False)
+        batcher = Batcher(scorer, most=8)
+        first = asyncio.ensure_future(batcher.score(["a"]))
+        await settled()
+        others = [asyncio.ensure_future(batcher.score(["b" * n])) for n in range(1, 6)]
+        await settled()
+        scorer.go.set()
+        found = await asyncio.gather(first, *others)
+        await batcher.close()
+        return scorer.batches, [answer.tolist() for answer in found]
+
+    batches, found = asyncio.run(run())
+    assert batches == [["a"], ["b", "bb", "bbb", "bbbb", "bbbbb"]]
+    assert found == [[[1.0]], [[1.0]], [[2.0]], [[3.0]], [[4.0]], [[5.0]]]
+
+
+def test_a_batch_holds_no_more_than_it_may_and_a_large_request_goes_alone():
+    async def run():
+        scorer = Slow(free=False)
+        batcher = Batcher(scorer, most=3)
+        asked = [["a"], ["b", "b"], ["c", "c"], ["d"] * 5, ["e"]]
+        waiting = []
+        for texts in asked:
+            waiting.append(asyncio.ensure_future(batcher.score(texts)))
+            await settled()
+        scorer.go.set()
+        await asyncio.gather(*waiting)
+        await batcher.close()
+        return scorer.batches
+
+    assert asyncio.run(run()) == [["a"], ["b", "b"], ["c", "c"], ["d"] * 5, ["e"]]
+
+
+def test_a_request_that_would_wait_too_long_is_refused_at_once():
+    async def run():
+        scorer = Slow(free=False)
+        # Twenty texts at .1 s each wait 2 s, longer than half a second.
+        batcher = Batcher(scorer, patience=0.5, seconds_per_work=0.1)
+        waiting = asyncio.ensure_future(batcher.score(["x"] * 20))
+        await settled()
+        with pytest.raises(Overloaded) as caught:
+            await batcher.score(["y"])
+        scorer.go.set()
+        await waiting
+        await batcher.score(["y"])  # there is room again
+        await batcher.close()
+        return caught.value.seconds
+
+    assert asyncio.run(run()) == pytest.approx(1.5)
+
+
+def test_a_long_text_counts_for_the_windows_it_is_read_in():
+    assert [work("x" * n) for n in (0, 299, 300, 3000)] == [1, 1, 2, 11]
+
+
+def test_one_bad_request_does_not_fail_those_beside_it():
+    def scorer(texts):
+        if "bad" in texts:
+            raise ValueError("bad")
+        time.sleep(0.002)
+        return np.zeros((len(texts), 1))
+
+    async def run():
+        batcher = Batcher(scorer)
+        found = await asyncio.gather(
+            *(batcher.score([text]) for text in ("a", "bad", "b")), return_exceptions=True
+        )
+        await batcher.close()
+        return found, batcher.pending
+
+    (a, bad, b), pending = asyncio.run(run())
+    assert isinstance(bad, ValueError)
+    assert a.shape == b.shape == (1, 1)
+    assert pending == 0
+
+
+def test_closing_finishes_what_was_taken_and_takes_no_more():
+    async def run():
+        scorer = Slow()
+        batcher = Batcher(scorer)
+        taken = [asyncio.ensure_future(batcher.score(["a"])) for _ in range(20)]
+        await asyncio.sleep(0)
+        await batcher.close()
+        with pytest.raises(Closed):
+            await batcher.score(["late"])
+        return [answer.tolist() for answer in await asyncio.gather(*taken)]
+
+    assert asyncio.run(run()) == [[[1.0]]] * 20
+
+
+def test_a_caller_that_gave_up_costs_no_score():
+    async def run():
+        scorer = Slow(free=False)
+        batcher = Batcher(scorer)
+        first = asyncio.ensure_future(batcher.score(["a"]))
+        await settled()
+        gone = asyncio.ensure_future(batcher.score(["gone"]))
+        await settled()
+        gone.cancel()
+        await settled()
+        scorer.go.set()
+        await first
+        await batcher.close()
+        return scorer.batches, batcher.pending
+
+    assert asyncio.run(run()) == ([["a"]], 0)
+
+
+def test_what_is_quicker_than_a_thread_is_scored_at_once():
+    def scorer(texts):
+        seen.append(threading.current_thread() is threading.main_thread())
+        return np.zeros((len(texts), 1))
+
+    async def run():
+        batcher = Batcher(scorer)
+        for _ in range(6):
+            await batcher.score(["a"])
+        await batcher.close()
+
+    seen: list[bool] = []
+    asyncio.run(run())
+    assert seen[0] is False
+    assert seen[-1] is True
