@@ -5,20 +5,24 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 WORKERS ?= 2
 
-.PHONY: demo test test-fast test-data check format bench clean
+.PHONY: demo test test-fast test-data soak check format bench clean
 
 demo: $(VENV)/.base
 	$(BIN)/evenhand demo
 
 test: $(VENV)/.all
-	$(BIN)/python -m pytest -n $(WORKERS) -m "not data" $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) -m "not data and not soak" $(ARGS)
 
 test-fast: $(VENV)/.all
-	$(BIN)/python -m pytest -n $(WORKERS) -m "not data and not slow and not browser" $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) -m "not data and not soak and not slow and not browser" $(ARGS)
 
 # Real corpora: EVENHAND_DATA names their folder.
 test-data: $(VENV)/.all
 	$(BIN)/python -m pytest -m data $(ARGS)
+
+# Long tests of faults and load.
+soak: $(VENV)/.all
+	$(BIN)/python -m pytest -m soak $(ARGS)
 
 check: $(VENV)/.all
 	$(BIN)/ruff format --check .

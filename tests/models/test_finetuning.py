@@ -233,6 +233,23 @@ def test_lists_are_padded():
     assert mask.tolist() == [[1, 0, 0], [1, 1, 1], [0, 0, 0]]
 
 
+def test_families_are_read_together_and_each_reading_in_another_batch():
+    rows = made_up(40)
+    pairs = np.arange(40) // 2  # 0 and 1 are a family, 2 and 3 …
+    rows = replace(rows, lessons=replace(rows.lessons, families=pairs))
+    read = np.sort(np.concatenate([np.arange(40), np.arange(40)]))  # everything twice
+    batches = rows.batches(read, 8, stream(0, "batches"))
+    assert sorted(np.concatenate(batches).tolist()) == read.tolist()
+    assert [len(batch) for batch in batches] == [8] * 10
+    for batch in batches:
+        counts = np.bincount(batch, minlength=40)
+        assert (counts[0::2] == counts[1::2]).all()  # whole families: 8 is a multiple of 2
+    again = rows.batches(read, 8, stream(0, "batches"))
+    assert [batch.tolist() for batch in again] == [batch.tolist() for batch in batches]
+    other = rows.batches(read[::-1].copy(), 8, stream(0, "batches"))
+    assert [batch.tolist() for batch in other] == [batch.tolist() for batch in batches]
+
+
 def test_rows_are_read_as_often_as_they_should():
     lessons = replace(made_up(2000).lessons, times=np.repeat([2.0, 0.25, 0.0], [500, 1000, 500]))
 

@@ -56,6 +56,21 @@ def test_an_attribute_that_a_corpus_does_not_label_is_masked(data: Path):
     assert np.allclose(train.weights, [1, 1, 0.4, 0.4])
 
 
+def test_twins_are_a_family(data: Path):
+    # hatemojibuild 1 and 2 are twins; jigsaw j1 and j2 are not.
+    families = material(plan_of(data, BOTH), seed=0).train.families.tolist()
+    assert families[0] == families[1]
+    assert len(set(families)) == 3
+    file, made = "hatemojibuild/train.csv", MADE_UP["hatemojibuild"]
+    made.with_value(file, (0, "matched_id"), "8").with_value(file, (1, "matched_id"), "9").write(
+        data
+    )
+    assert len(set(material(plan_of(data, BOTH), seed=0).train.families.tolist())) == 4
+    # Twins that are not installed are in a split kept apart: theirs are left out, too.
+    apart = material(plan_of(data, BOTH.replace("apart = []", 'apart = ["twin"]')), seed=0)
+    assert apart.counts["hatemojibuild"]["left out"] == 2
+
+
 def test_dev_posts_with_kin_in_training_are_measured_but_do_not_judge(data: Path):
     file = "hatemojibuild/train.csv"
     made = MADE_UP["hatemojibuild"]

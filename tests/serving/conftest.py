@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from serving_apps import application
 from serving_detectors import write_detectors
 

@@ -20,7 +20,7 @@ def test_many_texts_in_a_call(client):
 def test_thresholds_by_name_by_community_and_of_the_callers_own(app, tmp_path):
     file = tmp_path / "thresholds.toml"
     file.write_text(
-        '[sets.strict]\nTOXICITY = 0.2\n[sets.lax]\nTOXICITY = 0.9\n'
+        "[sets.strict]\nTOXICITY = 0.2\n[sets.lax]\nTOXICITY = 0.9\n"
         '[communities]\n"/forum/movies" = "strict"\n'
     )
     client = app(thresholds=str(file))

@@ -13,6 +13,7 @@ from evenhand.cli import (
     demo,
     detectors,
     doctor,
+    migrate,
     people,
     plugins,
     reproduce,
@@ -33,6 +34,7 @@ app = typer.Typer(
 app.add_typer(data.app, name="data")
 app.add_typer(audits.suite_app, name="suite")
 app.add_typer(serving.keys_app, name="keys")
+app.add_typer(migrate.app, name="migrate")
 app.command("demo")(demo.demo)
 app.command("sample")(claims.sample)
 app.command("weigh")(claims.weigh)

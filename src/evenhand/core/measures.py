@@ -108,9 +108,15 @@ MEASURES: dict[str, str] = {
     "average_precision": "Area under the precision-recall curve, by steps; ties grouped.",
     "auc": "Area under the ROC curve.",
     # Perspective-like scores
-    "spearman": "Spearman's rank correlation of a detector's scores with published ones.",
-    "mean_absolute_difference": "Mean distance of mapped scores from published ones.",
-    "mean_difference": "Mean of mapped scores minus published ones.",
+    "spearman": "Spearman's rank correlation of a detector's scores with published or recorded"
+    " ones.",
+    "mean_absolute_difference": "Mean distance of mapped scores from published or recorded ones.",
+    "mean_difference": "Mean of mapped scores minus published or recorded ones.",
+    "kendall_tau": "Kendall's τ-b of a detector's scores with recorded ones.",
+    "decisions_kept_share": "Share of texts whose decision stays the same at the new threshold.",
+    "newly_flagged_share": "Share of texts flagged at the new threshold and not at the old.",
+    "no_longer_flagged_share": "Share of texts flagged at the old threshold and not at the new.",
+    "recorded_answers": "Answers of a recorded service, by what became of them.",
     # Validation
     "macro_f1": "Unweighted mean of F1 over the classes, from predictions pooled over folds.",
     "weighted_f1": "Mean of F1 over the classes weighted by their size (what arango calls micro).",

@@ -25,7 +25,7 @@ from torch import Tensor
 from evenhand.core.errors import BrokenComponent
 from evenhand.core.streams import stream
 from evenhand.models._encoder_network import EncoderNetwork, Shape, build, dropouts, fresh
-from evenhand.models._epochs import bucketed, one_thread
+from evenhand.models._epochs import one_thread
 from evenhand.models._finetuning_checkpoint import Checkpoint
 from evenhand.models._finetuning_rows import Rows, judged
 from evenhand.models._flat import Flat, flattened
@@ -68,6 +68,10 @@ class Course:
     """``sgd`` has momentum, no decay and the same rate in every step."""
     clip: float = 1.0
     """The longest gradient; a longer one is shortened."""
+    beside: float = 0.0
+    """The share of readings of a row that has a mate in which the two are read together."""
+    pull: float = 0.0
+    """How strongly the answers to a row and its mate are pulled together."""
     checkpoint_every: int = 200
     """Steps between two checkpoints."""
 
@@ -210,7 +214,7 @@ class _Worker:
             every = max(1, -(-steps[epoch] // course.judgings))
             read = self.rows.lessons.read_in(epoch, course.seed)
             rng = stream(course.seed, "epoch", epoch)
-            for number, some in enumerate(bucketed(self.rows.lengths, read, course.batch, rng), 1):
+            for number, some in enumerate(self.rows.batches(read, course.batch, rng), 1):
                 done += 1
                 if done <= self.step:
                     continue
@@ -233,7 +237,8 @@ class _Worker:
         loss = 0.0
         for part in np.array_split(mine, course.accumulate):
             if len(part):
-                found = self.rows.loss(self.network, part) / len(some)
+                beside = self.rows.beside(part, course.beside, rng)
+                found = self.rows.loss(self.network, part, beside, course.pull) / len(some)
                 found.backward()  # type: ignore[no-untyped-call]
                 loss += found.item() * len(some) / len(mine)
         shared.barrier.wait()

@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
@@ -46,8 +47,11 @@ class Checkpoint:
         digest.update(flat.values.numpy().tobytes())
         for part in (rows, dev):
             lessons = part.lessons
+            none = np.empty(0)
+            families = none if lessons.families is None else lessons.families
+            mates = none if lessons.mates is None else lessons.mates
             for array in (part.tokens.numbers, part.tokens.ends, lessons.shares, lessons.weights,
-                          lessons.times):  # fmt: skip
+                          lessons.times, families, mates):  # fmt: skip
                 digest.update(array.tobytes())
         name = digest.hexdigest()
         return cls(folder / f"finetuning-{name[:16]}.safetensors", name)

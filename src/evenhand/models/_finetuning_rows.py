@@ -15,11 +15,13 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 from torch.nn.functional import log_softmax
 
+from evenhand.models._epochs import NOISE, bucketed
 from evenhand.models.lessons import Floats, Ints, Lessons, columns
 from evenhand.stats.detection import auc
 
 _BATCH = 64
 """Rows answered at a time."""
+_NONE: Ints = np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +79,24 @@ class Rows:
         """How many tokens each row has."""
         return self.tokens.lengths
 
+    def batches(self, read: Ints, size: int, rng: np.random.Generator) -> list[Ints]:
+        """Rows in batches of about the same length, in random order, families together.
+
+        A row that is read several times is with its family each time, in different batches.
+        """
+        families = self.lessons.families
+        if families is None:
+            return bucketed(self.lengths, read, size, rng)
+        order = np.argsort(read, kind="stable")
+        again = np.empty(len(read), dtype=np.int64)
+        again[order] = np.arange(len(read)) - np.searchsorted(read[order], read[order])
+        _, unit = np.unique(np.stack([families[read], again]), axis=1, return_inverse=True)
+        mean = np.bincount(unit, self.lengths[read]) / np.bincount(unit)
+        key = mean + rng.uniform(0, NOISE, len(mean))
+        ordered = read[np.lexsort((read, unit, key[unit]))]
+        cut = [ordered[start : start + size] for start in range(0, len(read), size)]
+        return [cut[number] for number in rng.permutation(len(cut))]
+
     def said(self, network: nn.Module, some: Ints) -> Tensor:
         """What the network says of some rows."""
         tokens, mask = self.tokens.padded(some)
@@ -85,16 +105,40 @@ class Rows:
             inputs.append(torch.from_numpy(self.words.padded(some)[0]))
         return cast(Tensor, network(*inputs))
 
-    def loss(self, network: nn.Module, some: Ints) -> Tensor:
-        """The cross entropy of some rows, summed over the tasks that they are labelled for."""
+    def beside(self, some: Ints, share: float, rng: np.random.Generator) -> Ints:
+        """The places of those of some rows that are read beside their mates this time."""
+        mates = self.lessons.mates
+        if mates is None or not share:
+            return _NONE
+        chosen = (mates[some] >= 0) & (rng.random(len(some)) < share)
+        return np.flatnonzero(chosen)
+
+    def loss(
+        self, network: nn.Module, some: Ints, beside: Ints = _NONE, pull: float = 0.0
+    ) -> Tensor:
+        """The cross entropy of some rows, summed over the tasks that they are labelled for.
+
+        Rows at the places ``beside`` are read with their mates: each of the two counts half, and
+        ``pull`` times the squared difference of their margins is added.
+        """
+        n = len(some)
+        if len(beside) and self.lessons.mates is not None:
+            some = np.concatenate([some, self.lessons.mates[some[beside]]])
         said = self.said(network, some)
         shares = torch.from_numpy(self.lessons.shares[some])
         weights = torch.from_numpy(self.lessons.weights[some])
+        weights[beside] /= 2
+        weights[n:] /= 2
         each = torch.zeros(len(some))
+        apart = torch.zeros(len(beside))
         for place in columns(self.lessons.tasks):
             # The shares of a row that is not labelled are all 0, and so is its loss.
             each = each - (shares[:, place] * log_softmax(said[:, place], dim=1)).sum(1)
-        return (each * weights).sum()
+            if len(beside) and place.stop - place.start == 2:
+                margin = said[:, place][:, 1] - said[:, place][:, 0]
+                labelled = shares[n:, place].sum(1)
+                apart = apart + labelled * (margin[beside] - margin[n:]) ** 2
+        return (each * weights).sum() + pull * apart.sum()
 
     def answers(self, network: nn.Module, some: Ints) -> Tensor:
         """What the network says of many rows, without gradients."""

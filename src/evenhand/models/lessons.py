@@ -45,6 +45,12 @@ class Lessons:
     """How often a row is read in an epoch."""
     parts: Sequence[str]
     """Which corpus a row is from."""
+    families: Ints | None = None
+    """Rows of one number are read in one batch, such as a post and its edited twin: what they share
+    then teaches nothing, and what sets them apart does. None for rows on their own."""
+    mates: Ints | None = None
+    """For each row the one that names another identity in place of its own, -1 where there is none;
+    the two should be answered alike."""
 
     def __len__(self) -> int:
         return len(self.texts)

@@ -32,6 +32,8 @@ from evenhand.models.synthetic import sentences, swapped
 
 Bools = NDArray[np.bool_]
 _SYNTHETIC = "synthetic"
+_TOGETHER = ("twin", "duplicate")
+"""What makes training posts a family, read in one batch."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,18 +185,30 @@ def _split(corpus: Corpus, table: pl.DataFrame, part: Part, seed: int) -> pl.Dat
         if part.apart
         else np.zeros(len(train), bool)
     )
+    if "twin" in part.apart:
+        gone |= train & _twins_elsewhere(posts)
     for name in part.not_in:
         gone |= train & _copies(posts["text"], find(name).posts["text"])
     kin = Likeness(some, APART).tangled(held, train & ~gone)
     without = part.times if part.times_without is None else part.times_without
     true = pl.any_horizontal(pl.col(list(part.yes)).fill_null(False))
+    family = ties(some, _TOGETHER)
     return table.with_columns(
+        family=pl.Series([f"{corpus.name} {number}" for number in family.tolist()]),
         split=pl.when(pl.Series(gone)).then(pl.lit("left out")).otherwise(split),
         kin=pl.Series(kin),
         times=pl.when(true).then(part.times).otherwise(without),
         counts=pl.lit(part.weight),
         swapped=pl.lit(part.swapped),
     )
+
+
+def _twins_elsewhere(posts: pl.DataFrame) -> Bools:
+    """Posts whose twin is not installed: it is in a split that is kept apart."""
+    if "twin" not in _fields(posts["tags"]):
+        return np.zeros(posts.height, bool)
+    twin = posts["tags"].struct.field("twin")
+    return (twin.is_not_null() & ~twin.is_in(posts["id"].implode())).to_numpy()
 
 
 def _fields(tags: pl.Series) -> list[str]:
@@ -227,6 +241,7 @@ def _own(plan: Plan, seed: int) -> pl.DataFrame:
                     "text": [s.text for s in made],
                     **{a: pl.Series(values, dtype=pl.Boolean) for a, values in columns.items()},
                     "weight": 1.0,
+                    "family": [f"{_SYNTHETIC} {side} {number}" for number in range(len(made))],
                     "split": side,
                     "kin": False,
                     "times": 1.0,
@@ -240,17 +255,21 @@ def _own(plan: Plan, seed: int) -> pl.DataFrame:
 
 
 def _exchanged(train: pl.DataFrame, plan: Plan, seed: int) -> pl.DataFrame:
-    """The rows, and beside some of them a copy that names another identity."""
+    """The rows, and beside some of them a copy that names another identity: its mate."""
     rng = stream(seed, "exchange")
     new = [
         swapped(text, rng) if share else None
         for text, share in train.select("text", "swapped").iter_rows()
     ]
-    table = train.with_columns(new=pl.Series(new, dtype=pl.String))
+    table = train.with_columns(new=pl.Series(new, dtype=pl.String)).with_row_index("place")
     has = pl.col("new").is_not_null()
     kept = pl.when(has).then(pl.col("times") * (1 - pl.col("swapped"))).otherwise("times")
-    copies = table.filter(has).with_columns(text="new", times=pl.col("times") * pl.col("swapped"))
-    return pl.concat([table.with_columns(times=kept), copies]).drop("new")
+    mate = pl.when(has).then(train.height + has.cum_sum() - 1).otherwise(-1)
+    copies = table.filter(has).with_columns(
+        text="new", times=pl.col("times") * pl.col("swapped"), mate=pl.col("place").cast(pl.Int64)
+    )
+    both = [table.with_columns(times=kept, mate=mate.cast(pl.Int64)), copies]
+    return pl.concat(both).drop("new", "place")
 
 
 def _lessons(rows: pl.DataFrame, attributes: Sequence[str]) -> Lessons:
@@ -266,4 +285,6 @@ def _lessons(rows: pl.DataFrame, attributes: Sequence[str]) -> Lessons:
         weights=rows["counts"].to_numpy().astype(np.float32),
         times=rows["times"].to_numpy(),
         parts=rows["corpus"].to_list(),
+        families=rows["family"].rank("dense").cast(pl.Int64).to_numpy(),
+        mates=rows["mate"].to_numpy() if "mate" in rows.columns else None,
     )

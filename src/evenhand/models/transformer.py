@@ -75,6 +75,10 @@ class Transformer:
     dropout: float = 0.1
     average: float = 0.995
     """How slowly the running mean of the weights moves, which is what is kept; 0 for none."""
+    beside: float = 0.0
+    """Of a post that names an identity, the share of readings beside a copy that names another."""
+    pull: float = 0.0
+    """How strongly the answers to the two are pulled together."""
     judgings: int = 1
     """How often in an epoch dev posts are judged."""
     patience: int = 2
@@ -91,7 +95,7 @@ class Transformer:
     def __post_init__(self) -> None:
         expect_positive(self.name, self, ("length", "epochs", "batch", "accumulate", "rate",
                                           "judgings", "processes"))  # fmt: skip
-        for key in ("warm_up", "dropout", "average"):
+        for key in ("warm_up", "dropout", "average", "beside"):
             if not 0 <= getattr(self, key) < 1:
                 found = getattr(self, key)
                 raise BadInput(f"{self.name}: {key} is {found}; expected from 0 to below 1")
@@ -177,7 +181,8 @@ class Transformer:
             epochs=self.epochs, batch=self.batch, accumulate=self.accumulate, rate=self.rate,
             warm_up=self.warm_up, decay=self.decay, average=self.average, judgings=self.judgings,
             patience=self.patience, processes=self.processes, seed=seed,
-            optimiser=self.optimiser, named=f"{self.name} {self.dropout}",
+            optimiser=self.optimiser, beside=self.beside, pull=self.pull,
+            named=f"{self.name} {self.dropout}",
         )  # fmt: skip
         return finetune(shape, rows(train), rows(dev), course)
 

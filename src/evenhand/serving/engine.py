@@ -30,6 +30,8 @@ class Engine:
     batcher: Batcher
     scales: Mapping[str, Mapping[str, Scale]]
     """Scale → attribute → what is shown for a probability."""
+    recorded: Mapping[str, float]
+    """Thresholds of a recorded mapping, in its scale."""
 
     @classmethod
     def of(
@@ -44,7 +46,8 @@ class Engine:
         """Make a detector ready: it has scored once when this returns."""
         scales = {PROBABILITY: loaded.scales(base_rate=base_rate)}
         scales[PERSPECTIVE_LIKE] = _perspective_like(loaded, scales[PROBABILITY], mapping)
-        engine = cls(loaded, Batcher(loaded.raw.score, most=batch, patience=patience), scales)
+        batcher = Batcher(loaded.raw.score, most=batch, patience=patience)
+        engine = cls(loaded, batcher, scales, mapping.recorded_thresholds if mapping else {})
         loaded.raw.score(list(_WARM_UP))
         return engine
 
@@ -62,13 +65,14 @@ class Engine:
         return {name: known[name](p[:, self.attributes.index(name)]).tolist() for name in wanted}
 
     def thresholds(self, scale: str) -> dict[str, float]:
-        """The shipped threshold of each calibrated attribute in a scale."""
+        """The threshold of each attribute that has one: a recorded or else the shipped one."""
         found = self.loaded.calibrations
-        return {
+        shipped = {
             name: float(show(np.array([found[name].threshold]))[0])
             for name, show in self.scales[scale].items()
             if name in found
         }
+        return shipped | dict(self.recorded) if scale == PERSPECTIVE_LIKE else shipped
 
     def about(self) -> dict[str, Any]:
         """What a reply says of the detector."""

@@ -91,13 +91,14 @@ class Pages:
             }
             for name, values in shown.items()
         ]
-        attribute = wanted if wanted in engine.attributes else engine.attributes[0]
+        attribute = wanted if wanted in engine.attributes else _most(rows)
         spans = await asyncio.to_thread(
             engine.loaded.evidence, [text], attribute=attribute, words=_SHOWN_WORDS
         )
         return self._page(
-            "score.html", text=text, rows=rows, attribute=attribute, pieces=pieces(text, spans[0])
-        )
+            "score.html", text=text, rows=rows, wanted=wanted, attribute=attribute,
+            pieces=pieces(text, spans[0]),
+        )  # fmt: skip
 
     def _card(self, as_page: bool) -> Response[str]:
         loaded = self._service.engine.loaded
@@ -118,6 +119,11 @@ class Pages:
             **values,
         )
         return Response(page, status_code=status, media_type="text/html", headers=_HEADERS)
+
+
+def _most(rows: list[dict[str, Any]]) -> str:
+    """The attribute whose score is highest for its threshold."""
+    return str(max(rows, key=lambda row: row["score"] / (row["threshold"] or 0.5))["name"])
 
 
 def pieces(text: str, spans: list[Span]) -> list[tuple[str, float | None]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -10,12 +11,26 @@ from jinja2 import Environment, PackageLoader, select_autoescape
 
 from evenhand.reports import LIMITS
 
+_NOTHING = 0.01
+"""A smaller change is not marked."""
+
 
 @cache
 def _environment() -> Environment:
-    return Environment(
+    made = Environment(
         loader=PackageLoader("evenhand.serving"), autoescape=select_autoescape(["html"])
     )
+    made.filters["strength"] = strength
+    return made
+
+
+def strength(weight: float) -> int:
+    """How strongly a word is marked, from 0 to 5.
+
+    >>> [strength(weight) for weight in (0.004, 0.01, -0.25, 0.9)]
+    [0, 1, 3, 5]
+    """
+    return 0 if abs(weight) < _NOTHING else min(5, math.ceil(abs(weight) * 10))
 
 
 @cache
