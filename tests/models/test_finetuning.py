@@ -194,6 +194,28 @@ def test_the_loss_by_hand():
     assert loss.item() == pytest.approx(np.log(2) + 2 * np.log(4 / 3))
 
 
+def test_a_row_beside_its_mate_by_hand():
+    class Says(torch.nn.Module):
+        """Answers (0, number of the first token)."""
+
+        def forward(self, tokens, mask):
+            first = tokens[:, 0].float()
+            return torch.stack([torch.zeros_like(first), first], dim=1)
+
+    task = Task("HATE")
+    lessons = Lessons.of_classes(["a", "b", "c"], np.array([1, 1, 0]), task)
+    rows = Rows(replace(lessons, mates=np.array([1, 0, -1])), Ragged.of([[2], [1], [0]]))
+    some = np.array([0, 2])
+    # Cross entropies: row 0 log(1 + e^-2) = .127, its mate log(1 + e^-1) = .313, row 2 log 2 = .693.
+    # Margins 2 and 1 are 1 apart: (.127 + .313) / 2 + .693 + .3 · 1.
+    found = rows.loss(Says(), some, np.array([0]), pull=0.3)
+    assert float(found) == pytest.approx(0.5 * (0.12693 + 0.31326) + 0.69315 + 0.3, abs=1e-4)
+    assert float(rows.loss(Says(), some)) == pytest.approx(0.12693 + 0.69315, abs=1e-4)
+    every = rows.beside(np.array([0, 1, 2]), 0.999999, stream(0, "mates"))
+    assert every.tolist() == [0, 1]
+    assert rows.beside(some, 0.0, stream(0, "mates")).tolist() == []
+
+
 def test_how_dev_rows_are_judged_by_hand():
     texts = ["a"] * 6
     task = Task("HATE")

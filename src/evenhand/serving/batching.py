@@ -29,6 +29,7 @@ _LONG = 300
 """A text counts once, and once more for every so many characters: it is read in windows."""
 _QUICK_SECONDS = 0.0005
 """A batch expected to take less is scored in the loop."""
+_LAST = 16
 _LEARNING = 0.1
 """How fast the expected time follows what is measured."""
 
@@ -77,6 +78,8 @@ class Batcher:
     _queue: deque[_Waiting] = field(default_factory=deque)
     _running: asyncio.Task[None] | None = None
     _closed: bool = False
+    _last: deque[float] = field(default_factory=lambda: deque(maxlen=_LAST))
+    """Seconds a unit of work took in the last batches; the least has no other work in it."""
     _thread: ThreadPoolExecutor = field(
         default_factory=lambda: ThreadPoolExecutor(1, thread_name_prefix="scoring")
     )
@@ -97,8 +100,8 @@ class Batcher:
         """The scores of texts, one row each."""
         self.expect_room()
         waiting = _Waiting(texts, sum(map(work, texts)), asyncio.get_running_loop().create_future())
-        expected = waiting.work * self.seconds_per_work
-        if self.scored and not self.pending and expected < _QUICK_SECONDS:
+        quick = self._last and waiting.work * min(self._last) < _QUICK_SECONDS
+        if quick and not self.pending:
             return self._measured(texts, waiting.work)
         self.pending += waiting.work
         self._queue.append(waiting)
@@ -149,9 +152,10 @@ class Batcher:
     def _measured(self, texts: Sequence[str], total: int) -> Floats:
         start = time.perf_counter()
         found = self.scorer(texts)
+        each = (time.perf_counter() - start) / max(1, total)
         self.batches += 1
         self.scored += len(texts)
-        each = (time.perf_counter() - start) / max(1, total)
+        self._last.append(each)
         known = self.seconds_per_work
         # The first call also makes what runs; only the second one counts in full.
         self.seconds_per_work = each if self.batches <= 2 else known + _LEARNING * (each - known)
