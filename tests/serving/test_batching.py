@@ -51,7 +51,7 @@ def test_what_waits_is_the_next_batch():
     assert found == [[[1.0]], [[1.0]], [[2.0]], [[3.0]], [[4.0]], [[5.0]]]
 
 
-def test_a_batch_holds_no_more_than_it_may_and_a_large_request_goes_alone():
+def test_a_batch_holds_no_more_than_it_may_and_a_large_request_lets_others_in_between():
     async def run():
         scorer = Slow(free=False)
         batcher = Batcher(scorer, most=3)
@@ -65,7 +65,31 @@ def test_a_batch_holds_no_more_than_it_may_and_a_large_request_goes_alone():
         await batcher.close()
         return scorer.batches
 
-    assert asyncio.run(run()) == [["a"], ["b", "b"], ["c", "c"], ["d"] * 5, ["e"]]
+    # The first three of the five d wait behind c, then comes e, and then the rest of them.
+    assert asyncio.run(run()) == [["a"], ["b", "b"], ["c", "c"], ["d"] * 3, ["e"], ["d", "d"]]
+
+
+def test_other_work_has_its_turn_alone():
+    async def run():
+        scorer = Slow(free=False)
+        batcher = Batcher(scorer)
+        first = asyncio.ensure_future(batcher.score(["a"]))
+        await settled()
+        told = asyncio.ensure_future(batcher.run(lambda: "told", 5))
+        wrong = asyncio.ensure_future(batcher.run(lambda: 1 / 0, 5))
+        last = asyncio.ensure_future(batcher.score(["b"]))
+        await settled()
+        waits = batcher.pending
+        scorer.go.set()
+        found = await asyncio.gather(first, told, wrong, last, return_exceptions=True)
+        await batcher.close()
+        return waits, scorer.batches, found
+
+    waits, batches, (_, told, wrong, _) = asyncio.run(run())
+    assert waits == 1 + 5 + 5 + 1
+    assert batches == [["a"], ["b"]]
+    assert told == "told"
+    assert isinstance(wrong, ZeroDivisionError)
 
 
 def test_a_request_that_would_wait_too_long_is_refused_at_once():

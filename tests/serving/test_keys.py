@@ -35,6 +35,16 @@ def test_a_running_server_sees_keys_come_and_go(tmp_path, monkeypatch):
     assert [key.revoked is not None for key in owner.all()] == [True]
 
 
+def test_a_file_that_breaks_leaves_the_keys_known_before_in_force(tmp_path, monkeypatch, caplog):
+    monkeypatch.setattr(module, "_LOOK_SECONDS", 0.0)
+    keys = Keys(tmp_path / "keys.json")
+    made, _ = keys.add("site")
+    assert keys.found(made) is not None
+    (tmp_path / "keys.json").write_text("{")
+    assert keys.found(made) is not None
+    assert "stay in force" in caplog.text
+
+
 def test_a_name_is_used_once_and_free_again_after_revoking(tmp_path):
     keys = Keys(tmp_path / "keys.json")
     _, first = keys.add("site")

@@ -46,6 +46,14 @@ def serve(
     patience_ms: Annotated[
         int, typer.Option("--patience-ms", help="The longest wait; more is answered 429.")
     ] = 500,
+    language: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--language",
+            metavar="TAG",
+            help="A language that the detector was tested on; may be repeated; en unless said.",
+        ),
+    ] = None,
     allow_untested_language: Annotated[
         bool,
         typer.Option(
@@ -112,7 +120,8 @@ def serve(
     settings = Settings(
         detector=detector, host=host, port=port, workers=workers,
         keys=str(keys or keys_file()), require_key=require_key, rate=rate, batch=batch,
-        patience=patience_ms / 1000, allow_untested_language=allow_untested_language,
+        patience=patience_ms / 1000, languages=tuple(language or ["en"]),
+        allow_untested_language=allow_untested_language,
         drop_unsupported=drop_unsupported, base_rate=_base_rate(base_rate),
         mapping=_path(mapping), thresholds=_path(thresholds), suggestions=_path(suggestions),
         store_by_default=store_by_default, shadow=shadow, state=_path(state),

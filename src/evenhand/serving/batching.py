@@ -6,7 +6,8 @@ come to their turn later than ``patience`` is refused at once (:class:`Overloade
 who are answered are answered in time. How long a text takes is learned from the batches before.
 
 A batch is scored in a thread beside the loop; one that takes less than handing it over would is
-scored in the loop itself.
+scored in the loop itself. A request of many texts is scored in parts, so that others have their
+turn in between.
 """
 
 from __future__ import annotations
@@ -15,9 +16,11 @@ import asyncio
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,7 +59,19 @@ def work(text: str) -> int:
 class _Waiting:
     texts: Sequence[str]
     work: int
-    answer: asyncio.Future[Floats]
+    answer: asyncio.Future[Any]
+    call: Callable[[], Any] | None = None
+    """What is done instead of scoring, on its own."""
+    result: Any = None
+
+    def tell(self) -> None:
+        """Answer the one who waits, if there still is one."""
+        if self.answer.done():
+            return
+        if isinstance(self.result, Exception):
+            self.answer.set_exception(self.result)
+        else:
+            self.answer.set_result(self.result)
 
 
 @dataclass(eq=False)
@@ -99,15 +114,32 @@ class Batcher:
     async def score(self, texts: Sequence[str]) -> Floats:
         """The scores of texts, one row each."""
         self.expect_room()
-        waiting = _Waiting(texts, sum(map(work, texts)), asyncio.get_running_loop().create_future())
+        parts = list(_parts(texts, self.most))
+        if len(parts) == 1:
+            return await self._score(texts)
+        return np.concatenate([await self._score(part) for part in parts])
+
+    async def _score(self, texts: Sequence[str]) -> Floats:
+        waiting = _Waiting(texts, sum(map(work, texts)), _future())
         quick = self._last and waiting.work * min(self._last) < _QUICK_SECONDS
         if quick and not self.pending:
             return self._measured(texts, waiting.work)
+        self._put(waiting)
+        found: Floats = await waiting.answer
+        return found
+
+    async def run(self, call: Callable[[], Any], amount: int) -> Any:
+        """Let something else than scoring have its turn: ``amount`` says how much work it is."""
+        self.expect_room()
+        waiting = _Waiting((), amount, _future(), call)
+        self._put(waiting)
+        return await waiting.answer
+
+    def _put(self, waiting: _Waiting) -> None:
         self.pending += waiting.work
         self._queue.append(waiting)
         if self._running is None:
             self._running = asyncio.get_running_loop().create_task(self._run())
-        return await waiting.answer
 
     async def close(self) -> None:
         """Score what was taken, and take no more."""
@@ -123,16 +155,13 @@ class Batcher:
                 batch = self._next()
                 if not batch:  # all of them were given up by their callers
                     continue
-                texts = [text for one in batch for text in one.texts]
                 total = sum(one.work for one in batch)
                 try:
-                    found = await loop.run_in_executor(self._thread, self._measured, texts, total)
-                except Exception as error:
-                    self._failed(batch, error)
-                else:
-                    self._answered(batch, found)
+                    await loop.run_in_executor(self._thread, self._done, batch, total)
                 finally:
                     self.pending -= total
+                    for one in batch:
+                        one.tell()
         finally:
             self._running = None
 
@@ -141,6 +170,8 @@ class Batcher:
         batch: list[_Waiting] = []
         total = 0
         while self._queue and (not batch or total + self._queue[0].work <= self.most):
+            if batch and (batch[0].call or self._queue[0].call):
+                break
             one = self._queue.popleft()
             if one.answer.done():
                 self.pending -= one.work
@@ -161,27 +192,44 @@ class Batcher:
         self.seconds_per_work = each if self.batches <= 2 else known + _LEARNING * (each - known)
         return found
 
-    @staticmethod
-    def _answered(batch: Sequence[_Waiting], found: Floats) -> None:
+    def _done(self, batch: Sequence[_Waiting], total: int) -> None:
+        """Work on a batch; a part that cannot be scored fails alone."""
+        if batch[0].call:
+            batch[0].result = _tried(batch[0].call)
+            return
+        texts = [text for one in batch for text in one.texts]
+        found = _tried(partial(self._measured, texts, total))
+        if isinstance(found, Exception) and len(batch) > 1:
+            for one in batch:
+                one.result = _tried(partial(self.scorer, one.texts))
+            return
         start = 0
         for one in batch:
             stop = start + len(one.texts)
-            if not one.answer.done():
-                one.answer.set_result(found[start:stop])
+            one.result = found if isinstance(found, Exception) else found[start:stop]
             start = stop
 
-    def _failed(self, batch: Sequence[_Waiting], error: Exception) -> None:
-        """A batch that cannot be scored is scored request by request: one fails, not all."""
-        for one in batch:
-            if one.answer.done():
-                continue
-            if len(batch) == 1:
-                one.answer.set_exception(error)
-                continue
-            try:
-                one.answer.set_result(self.scorer(one.texts))
-            except Exception as alone:
-                one.answer.set_exception(alone)
+
+def _tried(call: Callable[[], Any]) -> Any:
+    try:
+        return call()
+    except Exception as error:  # for the one who asked
+        return error
+
+
+def _future() -> asyncio.Future[Any]:
+    return asyncio.get_running_loop().create_future()
+
+
+def _parts(texts: Sequence[str], most: int) -> Iterator[Sequence[str]]:
+    """Texts in parts of at most so much work, at least one text each."""
+    start = total = 0
+    for place, text in enumerate(texts):
+        if place > start and total + work(text) > most:
+            yield texts[start:place]
+            start, total = place, 0
+        total += work(text)
+    yield texts[start:]
 
 
 def whole_seconds(seconds: float) -> int:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.core.errors import BadInput
+from evenhand.models.evidence import Span
 from evenhand.models.loaded import BaseRate, Loaded, Scale
 from evenhand.serving.batching import Batcher
 from evenhand.serving.mapping import Mapping as RecordedMapping
@@ -63,6 +64,14 @@ class Engine:
         known = self.scales[scale]
         wanted = self.attributes if attributes is None else attributes
         return {name: known[name](p[:, self.attributes.index(name)]).tolist() for name in wanted}
+
+    async def evidence(self, text: str, attribute: str, words: int) -> list[Span]:
+        """The words that a score goes by; every word costs a score, and waits its turn like one."""
+        amount = 1 + min(words, len(text.split()))
+        found: list[list[Span]] = await self.batcher.run(
+            lambda: self.loaded.evidence([text], attribute=attribute, words=words), amount
+        )
+        return found[0]
 
     def thresholds(self, scale: str) -> dict[str, float]:
         """The threshold of each attribute that has one: a recorded or else the shipped one."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
+import logging
 import secrets
 import time
 from collections.abc import Iterator
@@ -22,6 +23,7 @@ from typing import Any
 from evenhand.core.errors import BadInput
 from evenhand.core.provenance import file_at_once
 
+log = logging.getLogger("evenhand.serving")
 _PREFIX = "ev-"
 _ID = 8
 _LOOK_SECONDS = 1.0
@@ -98,10 +100,15 @@ class Keys:
             self._known, self._stamp = {}, None
             return
         stamp = (status.st_mtime_ns, status.st_ino)
-        if stamp != self._stamp:
+        if stamp == self._stamp:
+            return
+        try:
             keys = _read(self.path)
+        except BadInput:
+            log.warning("%s cannot be read; the keys known before stay in force", self.path)
+        else:
             self._known = {key.sha256: key for key in keys if not key.revoked}
-            self._stamp = stamp
+        self._stamp = stamp
 
     @contextmanager
     def _changing(self) -> Iterator[list[Key]]:

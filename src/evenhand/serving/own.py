@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
@@ -90,9 +89,7 @@ async def score(service: Service, asked: ScoreRequest) -> ScoreReply:
 
 async def _evidence(engine: Engine, asked: ScoreRequest) -> list[list[Span]]:
     attribute = asked.evidence_of or (asked.attributes or engine.attributes)[0]
-    return await asyncio.to_thread(
-        engine.loaded.evidence, asked.texts, attribute=attribute, words=MOST_WORDS
-    )
+    return [await engine.evidence(text, attribute, MOST_WORDS) for text in asked.texts]
 
 
 def _check(asked: ScoreRequest, engine: Engine) -> None:

@@ -6,7 +6,6 @@ else.
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -92,12 +91,10 @@ class Pages:
             for name, values in shown.items()
         ]
         attribute = wanted if wanted in engine.attributes else _most(rows)
-        spans = await asyncio.to_thread(
-            engine.loaded.evidence, [text], attribute=attribute, words=_SHOWN_WORDS
-        )
+        spans = await engine.evidence(text, attribute, _SHOWN_WORDS)
         return self._page(
             "score.html", text=text, rows=rows, wanted=wanted, attribute=attribute,
-            pieces=pieces(text, spans[0]),
+            pieces=pieces(text, spans),
         )  # fmt: skip
 
     def _card(self, as_page: bool) -> Response[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-import msgspec
 from litestar import Response, get, post
 from litestar.handlers import HTTPRouteHandler
 
@@ -70,14 +69,13 @@ def _for_operators(service: Service) -> list[HTTPRouteHandler]:
         )
 
     async def handle_metrics(request: AnyRequest, caller: Caller) -> Any:
-        return msgspec.Raw(b"")
+        return service.metrics.page()
 
     @get("/metrics", tags=["Operation"], summary="Counters for Prometheus.")
     async def metrics(request: AnyRequest) -> Response[bytes]:
-        answer = await service.answered("metrics", OWN, request, handle_metrics, counts=False)
-        if answer.status_code != 200:
-            return answer
-        return Response(service.metrics.page(), headers={"Content-Type": CONTENT_TYPE})
+        return await service.answered(
+            "metrics", OWN, request, handle_metrics, counts=False, media_type=CONTENT_TYPE
+        )
 
     async def handle_shadow(request: AnyRequest, caller: Caller) -> Any:
         return _state(service)

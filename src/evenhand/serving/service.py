@@ -32,6 +32,7 @@ from evenhand.serving.thresholds import Thresholds
 AnyRequest = Request[Any, Any, Any]
 log = logging.getLogger("evenhand.serving")
 _ANYBODY = "anybody"
+_JSON = "application/json; charset=UTF-8"
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,23 +142,29 @@ class Service:
         handler: Callable[[AnyRequest, Caller], Awaitable[Any]],
         *,
         counts: bool = True,
+        media_type: str = _JSON,
     ) -> Response[bytes]:
-        """Check who asks, handle, count; whatever happens is answered in the dialect."""
+        """Check who asks, handle, count; whatever happens is answered in the dialect.
+
+        What a handler gives is written as JSON, unless it is bytes of another kind.
+        """
         start = time.perf_counter()
         status, headers = 200, None
         try:
             caller = self.caller(given_key(request), dialect)
             if counts:
                 self.admit(caller, dialect)
-            body = msgspec.json.encode(await handler(request, caller))
+            found = await handler(request, caller)
+            body = found if isinstance(found, bytes) else msgspec.json.encode(found)
         except Exception as error:
             refused = in_words(error, dialect)
-            status, body = refused.code, json.dumps(refused.body, ensure_ascii=False).encode()
+            status, media_type = refused.code, _JSON
+            body = json.dumps(refused.body, ensure_ascii=False).encode("utf-8", "replace")
             if refused.retry_after is not None:
                 headers = {"Retry-After": str(refused.retry_after)}
         self.metrics.request(route, status, time.perf_counter() - start)
         self.metrics.waiting(self.engine.batcher.pending)
-        return Response(body, status_code=status, headers=headers, media_type=_JSON)
+        return Response(body, status_code=status, headers=headers, media_type=media_type)
 
     async def close(self) -> None:
         """Finish what was taken."""
@@ -166,9 +173,6 @@ class Service:
             await engine.batcher.close()
         if self.shadow:
             self.shadow.close()
-
-
-_JSON = "application/json; charset=UTF-8"
 
 
 def given_key(request: AnyRequest) -> str | None:
