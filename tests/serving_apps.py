@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from litestar.testing import TestClient
-from serving_detectors import write_detectors
 
 from evenhand.serving.app import create_app
 from evenhand.serving.service import Service
 from evenhand.serving.settings import Settings
+from serving_detectors import write_detectors
 
 
 @contextmanager
@@ -20,5 +20,6 @@ def application(folder: Path, **settings: Any) -> Iterator[TestClient[Any]]:
     """A client of an application; TOXICITY is the length of a text over 20, INSULT .25."""
     write_detectors(folder)
     told = {"detector": "python:served:plain", "keys": str(folder / "keys.json"), **settings}
-    with TestClient(create_app(Service.of(Settings(**told))), base_url="http://127.0.0.1") as client:
+    made = create_app(Service.of(Settings(**told)))
+    with TestClient(made, base_url="http://127.0.0.1") as client:
         yield client

@@ -21,7 +21,8 @@ print("HEAVY", sorted(set(sys.modules) & set({heavy})), file=sys.stderr)
 @pytest.mark.parametrize(
     "words",
     [["--help"], ["--version"], ["plugins"], ["plugins", "--json"], ["data", "--help"],
-     ["data", "check", "--help"], ["demo", "--help"]],
+     ["data", "check", "--help"], ["demo", "--help"], ["label", "--help"],
+     ["serve", "--help"], ["migrate", "--help"], ["keys", "--help"]],
 )  # fmt: skip
 def test_nothing_heavy_is_imported(words):
     code = CODE.format(words=words, heavy=HEAVY)

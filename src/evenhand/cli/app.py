@@ -13,6 +13,8 @@ from evenhand.cli import (
     demo,
     detectors,
     doctor,
+    label,
+    label_serve,
     migrate,
     people,
     plugins,
@@ -35,6 +37,8 @@ app.add_typer(data.app, name="data")
 app.add_typer(audits.suite_app, name="suite")
 app.add_typer(serving.keys_app, name="keys")
 app.add_typer(migrate.app, name="migrate")
+app.add_typer(label.app, name="label")
+label.app.command("serve")(label_serve.serve)
 app.command("demo")(demo.demo)
 app.command("sample")(claims.sample)
 app.command("weigh")(claims.weigh)

@@ -18,10 +18,22 @@ def demo(
     posts: Annotated[
         int, typer.Option("--posts", min=200, help="Size of the population.")
     ] = 20_000,
+    label: Annotated[
+        bool, typer.Option("--label", help="Serve a small simulated campaign instead.")
+    ] = False,
+    port: Annotated[
+        int, typer.Option("--port", min=1, help="Where --label serves it, on this machine.")
+    ] = 8090,
     seed: o.Seed = 0,
     as_json: o.Json = False,
 ) -> None:
     """A made-up population of mild posts, checked from end to end; prints where the report is."""
+    if label:
+        from evenhand.cli.label_serve import FACTORY
+        from evenhand.studies.demo_label import serve_demo
+
+        serve_demo(out / "campaign", typer.echo, seed=seed, port=port, factory=FACTORY)
+        return
     from evenhand.studies.demo import run_demo
 
     run = start(seed)

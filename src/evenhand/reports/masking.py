@@ -28,11 +28,20 @@ _HANDLE_FIRST = re.compile(rf"(?<!\w){_HANDLE.pattern}")
 _REDDIT = re.compile(r"(?<![\w/])/?u/[\w-]{3,}", re.IGNORECASE)
 
 
+PATTERNS = (
+    (_REDDIT, "handle"),
+    # A handle with a server (@jane@example.org) has to go before e-mail addresses are looked for.
+    (_HANDLE_FIRST, "handle"),
+    (_EMAIL, "email"),
+    (_LINK, "link"),
+    (_HANDLE, "handle"),
+)
+"""What is replaced, in this order, and what it is."""
+_SHOWN = {"handle": "@user", "email": "[e-mail]", "link": "[link]"}
+
+
 def mask(text: str) -> str:
     """The text with @user for handles, [link] for links and [e-mail] for e-mail addresses."""
-    text = _REDDIT.sub("@user", text)
-    # A handle with a server (@jane@example.org) has to go before e-mail addresses are looked for.
-    text = _HANDLE_FIRST.sub("@user", text)
-    text = _EMAIL.sub("[e-mail]", text)
-    text = _LINK.sub("[link]", text)
-    return _HANDLE.sub("@user", text)
+    for pattern, kind in PATTERNS:
+        text = pattern.sub(_SHOWN[kind], text)
+    return text

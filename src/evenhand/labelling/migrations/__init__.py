@@ -1,0 +1,1 @@
+"""Changes to the database, one file each, run by Alembic in order."""

@@ -1,0 +1,205 @@
+"""A campaign's store: one database, and the parts that work on it.
+
+SQLite in the campaign's folder by default, PostgreSQL by URL with as many workers as wanted. All
+state is in the database: a worker that is killed loses nothing that was acknowledged.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import sqlalchemy as sa
+
+from evenhand.core.errors import BadInput
+from evenhand.labelling._context import Context
+from evenhand.labelling._database import Database
+from evenhand.labelling._tables import facts, posts, slots
+from evenhand.labelling.assignment import RINGS, late_place, ring_places
+from evenhand.labelling.campaign import Campaign
+from evenhand.labelling.codes import Codes
+from evenhand.labelling.experts import Experts
+from evenhand.labelling.invites import Invites
+from evenhand.labelling.people import People
+from evenhand.labelling.posts import CampaignPosts, ShownPost
+from evenhand.labelling.progress import Progress, progress
+from evenhand.labelling.pseudonyms import Pseudonyms
+from evenhand.labelling.sessions import Sessions
+from evenhand.labelling.work import Work
+
+_BLOCK = 2000
+
+
+class Store:
+    """Everything a campaign keeps."""
+
+    def __init__(
+        self,
+        campaign: Campaign,
+        url: str | None = None,
+        *,
+        clock: Callable[[], float] = time.time,
+        codes: Codes | None = None,
+    ) -> None:
+        self.campaign = campaign
+        self.context = Context(
+            campaign, Database(url or campaign.default_url()), clock, codes or Codes()
+        )
+        try:
+            self._claim()
+        except BaseException:
+            self.close()
+            raise
+        self.people = People(self.context)
+        self.sessions = Sessions(self.context)
+        self.invites = Invites(self.context)
+        self.work = Work(self.context)
+        self.experts = Experts(self.context)
+
+    def close(self) -> None:
+        """Give the connections back."""
+        self.context.database.close()
+
+    def progress(self) -> Progress:
+        """How far the campaign is."""
+        return progress(self.context)
+
+    def load(self, found: CampaignPosts) -> int:
+        """Bring in the posts that are not there yet; how many.
+
+        A text that was changed, or a post that is missing, is refused: people have judged it.
+        """
+        mark = _mark(found)
+        with self.context.database.write() as connection:
+            if _fact(connection, "posts") == mark:
+                return 0
+            known = {
+                id: text for id, text in connection.execute(sa.select(posts.c.id, posts.c.text))
+            }
+            _refuse_changes(known, found.shown)
+            new = [post for post in found.shown if post.id not in known]
+            first = connection.execute(sa.select(sa.func.max(posts.c.number))).scalar()
+            start = 0 if first is None else int(first) + 1
+            numbers = {post.id: start + place for place, post in enumerate(new)}
+            for block in _blocks([_post(post, numbers[post.id]) for post in new]):
+                connection.execute(sa.insert(posts), block)
+            rows = self._slots(found, numbers, later=bool(known))
+            with _without_indexes(connection, slots, first=not known):
+                for block in _blocks(rows):
+                    connection.execute(sa.insert(slots), block)
+            _set_fact(connection, "posts", mark)
+            self.context.log(connection, "posts", data={"added": len(new)})
+        return len(new)
+
+    def _slots(
+        self, found: CampaignPosts, numbers: dict[str, int], later: bool
+    ) -> list[dict[str, Any]]:
+        """Slots of the new posts; posts added later go to the end of everyone's row."""
+        category = {post.id: post.category for post in found.shown}
+        batch = min(numbers.values(), default=0)
+        rows = []
+        for cohort in self.campaign.cohorts:
+            ids = sorted(id for id in found.cohorts[cohort.name] if id in numbers)
+            places = ring_places(self.campaign.seed, cohort.name, batch, len(ids))
+            now = self.context.clock()
+            for id, place in zip(ids, places.tolist(), strict=True):
+                number = numbers[id]
+                rows.append(
+                    {
+                        "cohort": cohort.name,
+                        "number": number,
+                        "category": category[id],
+                        "overlap": cohort.overlap,
+                        "open": True,
+                        "late": late_place(now, number) if later else None,
+                        **{f"ring{ring}": place[ring] for ring in range(RINGS)},
+                    }
+                )
+        return rows
+
+    def _claim(self) -> None:
+        """Refuse the database of another campaign or of another secret."""
+        mine = f"{self.campaign.name} {Pseudonyms(self.campaign.secret).fingerprint()}"
+        with self.context.database.write() as connection:
+            owner = _fact(connection, "campaign")
+            if owner is None:
+                _set_fact(connection, "campaign", mine)
+            elif owner != mine:
+                raise BadInput(
+                    f"this database belongs to campaign {owner.split()[0]!r} (or to another "
+                    f"secret), not to {self.campaign.name!r} of {self.campaign.folder}"
+                )
+
+
+@contextmanager
+def opened(campaign: Campaign, url: str | None = None, **options: Any) -> Iterator[Store]:
+    """A store that is closed at the end."""
+    store = Store(campaign, url, **options)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+@contextmanager
+def _without_indexes(connection: sa.Connection, table: sa.Table, first: bool) -> Iterator[None]:
+    """The first load writes its indexes at the end: random places make them slow to grow."""
+    indexes = sorted(table.indexes, key=lambda index: str(index.name)) if first else []
+    for index in indexes:
+        index.drop(connection)
+    yield
+    for index in indexes:
+        index.create(connection)
+
+
+def _post(post: ShownPost, number: int) -> dict[str, Any]:
+    return {
+        "number": number,
+        "id": post.id,
+        "text": post.text,
+        "context": post.context,
+        "pictures": list(post.pictures),
+        "category": post.category,
+        "hard": post.hard,
+        "gold": post.gold,
+    }
+
+
+def _mark(found: CampaignPosts) -> str:
+    """A digest of posts and cohorts, to see quickly that nothing is new."""
+    digest = hashlib.blake2b(digest_size=16)
+    for post in found.shown:
+        digest.update(f"{post.id}\x1f{post.text}\x1e".encode())
+    for name, ids in sorted(found.cohorts.items()):
+        digest.update(f"{name}\x1f{len(ids)}\x1e".encode())
+    return digest.hexdigest()
+
+
+def _refuse_changes(known: dict[str, str], shown: Sequence[ShownPost]) -> None:
+    texts = {post.id: post.text for post in shown}
+    faults = [f"post {id!r} is gone; people may have judged it" for id in known if id not in texts]
+    faults += [
+        f"the text of post {id!r} was changed; give the new text an id of its own"
+        for id, text in known.items()
+        if id in texts and texts[id] != text
+    ]
+    if faults:
+        raise BadInput(*sorted(faults)[:20], total=len(faults))
+
+
+def _blocks(rows: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    for start in range(0, len(rows), _BLOCK):
+        yield rows[start : start + _BLOCK]
+
+
+def _fact(connection: sa.Connection, name: str) -> str | None:
+    return connection.execute(sa.select(facts.c.value).where(facts.c.name == name)).scalar()
+
+
+def _set_fact(connection: sa.Connection, name: str, value: str) -> None:
+    done = connection.execute(sa.update(facts).where(facts.c.name == name).values(value=value))
+    if not done.rowcount:
+        connection.execute(sa.insert(facts).values(name=name, value=value))
