@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -28,6 +29,12 @@ class Slow:
         return np.array([[len(text)] for text in texts], dtype=float)
 
 
+def finished(work):
+    """What a coroutine gives, in a thread of its own: others may have left a loop in this one."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, work).result()
+
+
 async def settled():
     for _ in range(5):
         await asyncio.sleep(0.005)
@@ -46,7 +53,7 @@ def test_what_waits_is_the_next_batch():
         await batcher.close()
         return scorer.batches, [answer.tolist() for answer in found]
 
-    batches, found = asyncio.run(run())
+    batches, found = finished(run())
     assert batches == [["a"], ["b", "bb", "bbb", "bbbb", "bbbbb"]]
     assert found == [[[1.0]], [[1.0]], [[2.0]], [[3.0]], [[4.0]], [[5.0]]]
 
@@ -66,7 +73,7 @@ def test_a_batch_holds_no_more_than_it_may_and_a_large_request_lets_others_in_be
         return scorer.batches
 
     # The first three of the five d wait behind c, then comes e, and then the rest of them.
-    assert asyncio.run(run()) == [["a"], ["b", "b"], ["c", "c"], ["d"] * 3, ["e"], ["d", "d"]]
+    assert finished(run()) == [["a"], ["b", "b"], ["c", "c"], ["d"] * 3, ["e"], ["d", "d"]]
 
 
 def test_other_work_has_its_turn_alone():
@@ -85,7 +92,7 @@ def test_other_work_has_its_turn_alone():
         await batcher.close()
         return waits, scorer.batches, found
 
-    waits, batches, (_, told, wrong, _) = asyncio.run(run())
+    waits, batches, (_, told, wrong, _) = finished(run())
     assert waits == 1 + 5 + 5 + 1
     assert batches == [["a"], ["b"]]
     assert told == "told"
@@ -107,7 +114,7 @@ def test_a_request_that_would_wait_too_long_is_refused_at_once():
         await batcher.close()
         return caught.value.seconds
 
-    assert asyncio.run(run()) == pytest.approx(1.5)
+    assert finished(run()) == pytest.approx(1.5)
 
 
 def test_a_long_text_counts_for_the_windows_it_is_read_in():
@@ -129,7 +136,7 @@ def test_one_bad_request_does_not_fail_those_beside_it():
         await batcher.close()
         return found, batcher.pending
 
-    (a, bad, b), pending = asyncio.run(run())
+    (a, bad, b), pending = finished(run())
     assert isinstance(bad, ValueError)
     assert a.shape == b.shape == (1, 1)
     assert pending == 0
@@ -146,7 +153,7 @@ def test_closing_finishes_what_was_taken_and_takes_no_more():
             await batcher.score(["late"])
         return [answer.tolist() for answer in await asyncio.gather(*taken)]
 
-    assert asyncio.run(run()) == [[[1.0]]] * 20
+    assert finished(run()) == [[[1.0]]] * 20
 
 
 def test_a_caller_that_gave_up_costs_no_score():
@@ -164,21 +171,23 @@ def test_a_caller_that_gave_up_costs_no_score():
         await batcher.close()
         return scorer.batches, batcher.pending
 
-    assert asyncio.run(run()) == ([["a"]], 0)
+    assert finished(run()) == ([["a"]], 0)
 
 
 def test_what_is_quicker_than_a_thread_is_scored_at_once():
     def scorer(texts):
-        seen.append(threading.current_thread() is threading.main_thread())
+        seen.append(threading.current_thread() is loop_thread[0])
         return np.zeros((len(texts), 1))
 
     async def run():
+        loop_thread.append(threading.current_thread())
         batcher = Batcher(scorer)
         for _ in range(6):
             await batcher.score(["a"])
         await batcher.close()
 
     seen: list[bool] = []
-    asyncio.run(run())
+    loop_thread: list[threading.Thread] = []
+    finished(run())
     assert seen[0] is False
     assert seen[-1] is True

@@ -124,7 +124,7 @@ def test_pyspective_redirected(server, monkeypatch):
 
     monkeypatch.setattr(requests.Session, "send", send)
     api = pyspective.PyspectiveAPI("k")
-    assert api.score(TEXT, test="toxicity")["TOXICITY"] > 0.5
+    assert api.score(TEXT, test="toxicity")["TOXICITY"] > 0.3
     assert api.suggest(TEXT, 1.0) == "Successed"
 
 
@@ -193,5 +193,5 @@ def test_corals_request_and_feedback_with_sixteen_callers(server):
         answers = list(pool.map(lambda n: call(client, n), range(48)))
     for asked, told in answers:
         assert asked.status_code == 200
-        assert asked.json()["attributeScores"]["TOXICITY"]["summaryScore"]["value"] > 0.5
+        assert asked.json()["attributeScores"]["TOXICITY"]["summaryScore"]["value"] > 0.3
         assert told.json()["clientToken"] == "comment:1"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
@@ -12,16 +13,20 @@ from evenhand.cli import options as o
 from evenhand.cli.output import finish, progress, start
 
 if TYPE_CHECKING:
+    from evenhand.core.provenance import Run
     from evenhand.models.loaded import BaseRate
 
-_INPUT = "-"
+_INPUT, _USUAL = "-", "evenhand-base"
+_FILES = "Scoring a file"
 
 
 def score(
     texts: Annotated[
         list[str],
         typer.Argument(
-            metavar="TEXT...", help="Texts to score; - for one text a line from standard input."
+            metavar="TEXT...",
+            help="Texts to score; - for one text a line from standard input; or one file (CSV, "
+            "JSON lines, Parquet) or folder of Parquet files, with --out.",
         ),
     ],
     detector: Annotated[
@@ -32,7 +37,7 @@ def score(
             help="evenhand-base, evenhand-fast, a saved folder, hf:FOLDER, perspective:URL, "
             "openai:URL or python:module:function.",
         ),
-    ] = "evenhand-base",
+    ] = _USUAL,
     attribute: Annotated[
         str | None,
         typer.Option("--attribute", help="The only attribute to show, and what evidence is of."),
@@ -52,14 +57,79 @@ def score(
         bool,
         typer.Option("--perspective-like", help="Scores in the scale of the Perspective API."),
     ] = False,
+    cascade: Annotated[
+        bool,
+        typer.Option(
+            "--cascade", help="evenhand-fast decides the clear cases, evenhand-base the rest."
+        ),
+    ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="Where the scores of a file go. The same command again goes on after a stop.",
+            rich_help_panel=_FILES,
+        ),
+    ] = None,
+    text: Annotated[
+        str | None,
+        typer.Option(
+            "--text",
+            metavar="COLUMN",
+            help="Column with the texts (default: text).",
+            rich_help_panel=_FILES,
+        ),
+    ] = None,
+    id: Annotated[
+        str | None,
+        typer.Option(
+            "--id",
+            metavar="COLUMN",
+            help="Column with ids, copied to the scores (default: id, if there is one).",
+            rich_help_panel=_FILES,
+        ),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            "--workers", min=1, help="Processes (default: one per core).", rich_help_panel=_FILES
+        ),
+    ] = None,
     as_json: o.Json = False,
 ) -> None:
-    """What a detector says of texts: a probability for each attribute, and why."""
+    """What a detector says of texts, or of the rows of a file: a probability for each attribute."""
     from evenhand.core.errors import BadInput
-    from evenhand.models.loaded import load
+    from evenhand.models.cascade import CASCADE, opened
     from evenhand.studies.scoring import Wanted, score_texts
 
     run = start()
+    if cascade:
+        if detector not in (_USUAL, CASCADE):
+            raise BadInput(f"--cascade is of the detectors in the box; leave --detector {detector}")
+        detector = CASCADE
+    path = _file(texts)
+    if path is not None:
+        if out is None:
+            raise BadInput(
+                f"{path} is a file; say by --out DIR where the scores of its rows go. (To score "
+                "these words as a text, send them through standard input, with -.)"
+            )
+        if evidence:
+            raise BadInput("--evidence is of single texts; leave it away for a file")
+        rates = _base_rate(base_rate)
+        _score_file(
+            run, path, out, detector, attribute, rates, perspective_like, text, id, workers, as_json
+        )
+        return
+    for option, given in (("--out", out), ("--text", text), ("--id", id), ("--workers", workers)):
+        if given is not None:
+            raise BadInput(
+                f"{option} is for a file, and {texts[0]!r} is none that ends in .csv, .tsv, .jsonl "
+                "or .parquet (all but Parquet also with .gz), nor a folder of .parquet files"
+                if len(texts) == 1
+                else f"{option} is for a file; name one file and no texts"
+            )
     piped = texts == [_INPUT]
     if _INPUT in texts and not piped:
         raise BadInput("- means standard input and stands alone; leave the other texts away")
@@ -75,13 +145,47 @@ def score(
     with progress("Scoring") as step:
         parts = score_texts(
             run,
-            load(detector, attribute=attribute),
+            opened(detector, attribute=attribute),
             lines_of(sys.stdin.buffer, source) if piped else typed(texts),
             wanted,
             source=source,
             step=step,
         )
     finish(run, as_json=as_json, parts=parts)
+
+
+def _file(texts: list[str]) -> Path | None:
+    """The one argument, where it is a file that can be scored and not a text."""
+    from evenhand.core.errors import BadInput
+    from evenhand.data.files import format_of
+
+    try:
+        path = Path(texts[0])
+        if len(texts) > 1 or not path.exists():
+            return None
+        if path.is_dir():
+            return path if any(path.glob("*.parquet")) else None
+        format_of(path)
+    except (BadInput, OSError, ValueError):  # another ending, too long for a name, a NUL in it
+        return None
+    return path
+
+
+def _score_file(
+    run: Run, path: Path, out: Path, detector: str, attribute: str | None, rates: BaseRate,
+    perspective_like: bool, text: str | None, id: str | None, workers: int | None, as_json: bool,
+) -> None:  # fmt: skip
+    from evenhand.serving.files import Wanted
+    from evenhand.studies.score_files import score_to_file
+
+    wanted = Wanted(detector, attribute, rates, perspective_like)
+    with progress("Scoring") as step:
+        parts, before = score_to_file(
+            run, path, out, wanted, text=text, id=id, workers=workers, step=step
+        )
+    # A run that had nothing to do does not take the place of the one that did the work.
+    written = before and (out / "run.json").is_file()
+    finish(run, as_json=as_json, out=None if written else out, parts=parts)
 
 
 def _base_rate(typed: list[str] | None) -> BaseRate:

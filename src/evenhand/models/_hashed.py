@@ -22,7 +22,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import compress, pairwise
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 from unicodedata import category
 
 import numpy as np
@@ -32,18 +32,21 @@ from scipy.sparse import csr_array, vstack
 from evenhand.core.errors import NotEnoughData
 from evenhand.models._tfidf import weighted
 
+if TYPE_CHECKING:
+    from evenhand.models._hashed_compiled import Compiled
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Hashes = NDArray[np.uint64]
 
 BITS = 20
 """A bucket is a number of so many bits."""
-_SPACE = 32
-_BASE = 0x9E3779B97F4A7C15
-_INVERSE = pow(_BASE, -1, 1 << 64)
-_KINDS = 0xD1B54A32D192ED03
+SPACE = 32
+BASE = 0x9E3779B97F4A7C15
+_INVERSE = pow(BASE, -1, 1 << 64)
+KINDS = 0xD1B54A32D192ED03
 _CHARACTERS = range(2, 6)
-_PLANE = 0x10000
+PLANE = 0x10000
 _AT_ONCE = 1 << 17
 """Characters hashed at a time: what fits into a processor's cache is quickest."""
 _MANY_AT_ONCE = 1 << 21
@@ -117,6 +120,15 @@ class Hashed:
         return cls(kept, idf, float(arrays["step"]))
 
 
+def compiled(hashed: Hashed, weights: NDArray[np.int8], scale: Floats) -> Compiled | None:
+    """The compiled loop that gives rows times weights, where Numba is installed."""
+    try:
+        from evenhand.models._hashed_compiled import Compiled
+    except (ImportError, RuntimeError):  # not there, or no place to keep what it compiles
+        return None
+    return Compiled(hashed, weights, scale)
+
+
 def _telling(by_answer: Floats, total: Floats, answers: Sequence[slice]) -> Floats:
     """How surely a bucket goes with an answer of a task: |log odds ratio| / its standard error."""
     best = np.zeros(len(by_answer))
@@ -150,12 +162,17 @@ def _counted(
         yield start, csr_array(table, shape=(end - start, width))
 
 
-def buckets(texts: Sequence[str]) -> tuple[Ints, Ints]:
-    """The text and the bucket of every run in every text, in no order."""
+def spelt(texts: Sequence[str]) -> tuple[NDArray[np.uint32], Ints]:
+    """The characters of all texts, each in lower case between single spaces, and how many each."""
     shown = [f" {' '.join(text.lower().split())} " for text in texts]
     encoded = "".join(shown).encode("utf-32-le", errors="replace")
-    characters = np.frombuffer(encoded, dtype="<u4")
-    text = np.repeat(np.arange(len(shown), dtype=np.int64), [len(part) for part in shown])
+    return np.frombuffer(encoded, dtype="<u4"), np.array([len(part) for part in shown], np.int64)
+
+
+def buckets(texts: Sequence[str]) -> tuple[Ints, Ints]:
+    """The text and the bucket of every run in every text, in no order."""
+    characters, lengths = spelt(texts)
+    text = np.repeat(np.arange(len(texts), dtype=np.int64), lengths)
     sums = _Sums(characters)
     places, numbers = [], []
     for starts, hashes in (*_words(characters, text, sums), *_inside(characters, sums)):
@@ -168,7 +185,7 @@ class _Sums:
     """Running sums of characters, which give the hash of any run."""
 
     def __init__(self, characters: NDArray[np.uint32]) -> None:
-        powers = np.full(len(characters), _BASE, dtype=np.uint64)
+        powers = np.full(len(characters), BASE, dtype=np.uint64)
         inverse = np.full(len(characters), _INVERSE, dtype=np.uint64)
         powers[:1] = inverse[:1] = 1
         self._inverse = np.cumprod(inverse)
@@ -184,19 +201,19 @@ def _words(
     characters: NDArray[np.uint32], text: Ints, sums: _Sums
 ) -> Iterator[tuple[Ints, Hashes]]:
     """Words and pairs of neighbouring words: where each begins, and its hash."""
-    inside = _word_characters()[np.minimum(characters, _PLANE)]
+    inside = word_characters()[np.minimum(characters, PLANE)]
     edges = np.flatnonzero(np.diff(inside))  # every text begins and ends with a space
     starts, ends = edges[::2] + 1, edges[1::2] + 1
     hashes = sums.hashed(starts, ends)
     yield starts, _mixed(hashes, 1)
     same = text[starts[1:]] == text[starts[:-1]]
-    pairs = hashes[:-1] * np.uint64(_KINDS) + hashes[1:]
+    pairs = hashes[:-1] * np.uint64(KINDS) + hashes[1:]
     yield starts[:-1][same], _mixed(pairs[same], 2)
 
 
 def _inside(characters: NDArray[np.uint32], sums: _Sums) -> Iterator[tuple[Ints, Hashes]]:
     """Runs of characters inside pieces, of each length: where each begins, and its hash."""
-    space = characters == _SPACE
+    space = characters == SPACE
     free = ~(space[:-1] & space[1:])
     for length in _CHARACTERS:
         starts = np.flatnonzero(free)
@@ -205,15 +222,15 @@ def _inside(characters: NDArray[np.uint32], sums: _Sums) -> Iterator[tuple[Ints,
 
 
 @lru_cache(1)
-def _word_characters() -> NDArray[np.bool_]:
+def word_characters() -> NDArray[np.bool_]:
     """Whether a character is part of a word; the last stands for those of higher planes."""
-    known = [category(chr(code))[0] in "LMN" or chr(code) == "@" for code in range(_PLANE)]
+    known = [category(chr(code))[0] in "LMN" or chr(code) == "@" for code in range(PLANE)]
     return np.array([*known, True])
 
 
 def _mixed(hashes: Hashes, kind: int) -> Hashes:
     """Scattered, so that the first bits will do, and each kind by itself."""
-    z = hashes + np.uint64((kind * _KINDS) % (1 << 64))
-    z = (z ^ (z >> np.uint64(32))) * np.uint64(_BASE)
+    z = hashes + np.uint64((kind * KINDS) % (1 << 64))
+    z = (z ^ (z >> np.uint64(32))) * np.uint64(BASE)
     mixed: Hashes = z ^ (z >> np.uint64(29))
     return mixed

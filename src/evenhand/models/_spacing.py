@@ -53,9 +53,9 @@ def divided(text: str) -> list[Edit]:
     low = text.lower()
     if len(low) != len(text):
         return []  # a few letters become two in lower case
-    common = _common()
+    ordinary = common()
     tokens = low.split(" ")
-    rare = [n for n, token in enumerate(tokens) if token not in common]
+    rare = [n for n, token in enumerate(tokens) if token not in ordinary]
     found: list[tuple[int, Edit]] = []
     last, before = -1, ""
     for n in rare:
@@ -97,7 +97,7 @@ def _run_together(word: str) -> tuple[int, ...]:
 
 
 @lru_cache(1)
-def _common() -> frozenset[str]:
+def common() -> frozenset[str]:
     """Words too frequent to be half of another, and what is no word."""
     frequent = (word for word, count in lexicon().counts.items() if count > 300)
     return frozenset((*frequent, "@user", "url", ""))

@@ -23,13 +23,13 @@ from evenhand.models._alike import alike
 from evenhand.models._disguise import tokens
 from evenhand.models._spacing import divided, spaced, stretched
 from evenhand.models._trace import Edit, Trace
+from evenhand.models._unchanged import TRIPLE, Unchanged
 
 VERSION: int = 1
 """Raised when cleaning changes: a saved detector needs the front end it was trained with."""
 Emoji = Literal["words", "kept", "dropped"]
 
 _AGAIN = re.compile(r"([^\w\s*])\1{3,}|\*{11,}")
-_TRIPLE = re.compile(r"([^ ])\1\1")
 _SPACE = re.compile(r"  +")
 _LAYERS = 6
 """More is no text of a reader's."""
@@ -72,12 +72,18 @@ class FrontEnd:
 
     def texts(self, texts: Sequence[str]) -> list[str]:
         """The texts as a reader sees them, faster than one by one with their places."""
-        found = []
-        for text in texts:
-            trace = Trace(text, mapped=False)
-            self._clean(trace)
-            found.append(trace.text)
-        return found
+        if self.emoji != "words" and not all(map(str.isascii, texts)):
+            return list(map(self._passed, texts))
+        return [
+            self._passed(text) if same is None else same
+            for text, same in zip(texts, _UNCHANGED(texts), strict=True)
+        ]
+
+    def _passed(self, text: str) -> str:
+        """The text after all passes."""
+        trace = Trace(text, mapped=False)
+        self._clean(trace)
+        return trace.text
 
     def _clean(self, trace: Trace) -> None:
         units: dict[str, int] = {}
@@ -120,7 +126,7 @@ def _plain_characters(trace: Trace, units: dict[str, int]) -> None:
 
 def _repeated(text: str) -> list[Edit]:
     """Letters and marks over and over: the word that is meant, and three of a mark."""
-    return sorted(stretched(text) + _bounded(text)) if _TRIPLE.search(text) else []
+    return sorted(stretched(text) + _bounded(text)) if TRIPLE.search(text) else []
 
 
 def _bounded(text: str) -> list[Edit]:
@@ -142,6 +148,8 @@ def _spaces(text: str) -> list[Edit]:
 _ALWAYS = (_posts.crowds, _posts.hashtags, _posts.emphasis, _repeated)
 _UNDO = (alike, _characters.marks, spaced, tokens, divided)
 """Letters of other scripts first: they may be among those spaced out."""
+# What all passes leave as it is, fewer passes do, too.
+_UNCHANGED = Unchanged(FrontEnd()._passed)
 
 
 def expect_front_end(name: str, made_with: object) -> None:
