@@ -107,7 +107,8 @@ def _not_plain(flat: list[str], every: bytes, ends: NDArray[np.int64]) -> list[i
     odd[:-1] |= (both & _ALONE) > 0
     rare = np.flatnonzero((both & _RARE) > 0).tolist()
     odd[[at for at in rare if _halves(flat[at].lower(), flat[at + 1].lower())]] = True
-    return np.unique(np.searchsorted(ends, np.flatnonzero(odd), side="right")).tolist()
+    found: list[int] = np.unique(np.searchsorted(ends, np.flatnonzero(odd), side="right")).tolist()
+    return found
 
 
 class _Kinds(dict[str, int]):
