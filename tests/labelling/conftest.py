@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 import os
-import pwd
-import shutil
-import signal
-import socket
-import subprocess
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
@@ -21,6 +15,7 @@ from argon2 import PasswordHasher
 
 from evenhand.labelling import Store, read_campaign, read_posts
 from evenhand.labelling.codes import Codes
+from labelling.postgres import programs, running
 
 CHEAP = Codes(PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
 SECRET = "00112233445566778899aabbccddeeff"
@@ -86,55 +81,15 @@ def _missing(what: str) -> None:
     pytest.skip(what)
 
 
-def _programs() -> Path | None:
-    """Where PostgreSQL's programs are: on the path, or in Debian's place."""
-    found = shutil.which("initdb")
-    places = [Path(found).parent] if found else []
-    places += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
-    return next((place for place in places if (place / "initdb").exists()), None)
-
-
 @pytest.fixture(scope="session")
 def postgresql() -> Iterator[sa.URL]:
-    """A server of our own on a free port, as user ``postgres`` where we are root."""
-    programs = _programs()
-    if programs is None:
+    """A server of our own."""
+    found = programs()
+    if found is None:
         _missing("PostgreSQL is not there: apt-get install postgresql")
-    assert programs is not None
-    user = "postgres" if os.geteuid() == 0 else None
-    home = Path(tempfile.mkdtemp(prefix="evenhand-postgresql-"))
-    if user:
-        os.chown(home, pwd.getpwnam(user).pw_uid, -1)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    make = [programs / "initdb", "-D", home / "data", "-A", "trust", "-U", "evenhand", "--no-sync"]
-    make += ["--locale=C", "--encoding=UTF8"]
-    subprocess.run(make, check=True, capture_output=True, user=user, cwd=home)
-    run = [programs / "postgres", "-D", home / "data", "-p", str(port), "-k", str(home)]
-    run += ["-h", "127.0.0.1", "-c", "fsync=off", "-c", "shared_buffers=64MB"]
-    with (home / "log").open("wb") as log:
-        server = subprocess.Popen(run, stdout=log, stderr=log, user=user, cwd=home)
-    url = sa.make_url(f"postgresql+psycopg://evenhand@127.0.0.1:{port}/postgres")
-    try:
-        _wait(url, server, home / "log")
+    assert found is not None
+    with running(found) as (url, _):
         yield url
-    finally:
-        server.send_signal(signal.SIGINT)  # does not wait for clients
-        server.wait(20)
-        shutil.rmtree(home, ignore_errors=True)
-
-
-def _wait(url: sa.URL, server: subprocess.Popen[bytes], log: Path) -> None:
-    engine = sa.create_engine(url, poolclass=sa.NullPool)
-    for _ in range(200):
-        try:
-            engine.connect().close()
-            return
-        except sa.exc.OperationalError:
-            assert server.poll() is None, log.read_text()
-            time.sleep(0.05)
-    raise AssertionError(f"PostgreSQL did not start: {log.read_text()}")
 
 
 _NUMBERS = count()

@@ -171,3 +171,28 @@ def test_a_plan_that_ships_refuses_corpora_that_may_not(data: Path):
     text = 'ships = true\nattributes = ["HATE"]\n[[corpus]]\nname = "hateval"\nyes.HATE = ["1"]\n'
     with pytest.raises(BadInput, match="hateval may not train a detector that ships"):
         material(plan_of(data, text), seed=0)
+
+
+def test_a_corpus_without_labels_is_left_to_the_teachers(data: Path):
+    text = (
+        BOTH
+        + """
+[[corpus]]
+name = "dynahate"
+apart = []
+taught = ["HATE"]
+[teachers]
+networks = 1
+attributes = ["HATE"]
+"""
+    )
+
+    found = material(plan_of(data, text), seed=0)
+
+    # The dev and the test post of dynahate are left alone, and so is a copy of one in training.
+    assert found.counts["dynahate"] == {
+        "left out, copies of held-out posts": 1, "train": 1, "dev": 0, "test": 0, "left out": 2,
+    }  # fmt: skip
+    assert found.train.parts[-1] == "dynahate"
+    assert found.train.labelled[-1].tolist() == [False, False]
+    assert "dynahate" not in found.held_out["corpus"].to_list()

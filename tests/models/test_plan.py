@@ -65,7 +65,7 @@ RUDE = { corpora = ["a.csv"], base_rate = 2 }
         find_plan(written(tmp_path, wrong))
 
     said = str(caught.value)
-    for part in ("colour", "Did you mean times?", "corpus 2: name is missing", "yes is missing",
+    for part in ("colour", "Did you mean times?", "corpus 2: name is missing",
                  "times is -1", "base_rate is 2", "no corpus labels SPAM"):  # fmt: skip
         assert part in said
 
@@ -99,3 +99,54 @@ def test_a_corpus_can_be_left_out():
     assert plan.calibrate["HATE"].corpora == ["hatemojibuild"]
     with pytest.raises(BadInput, match="--without nothing: not in plan evenhand-base"):
         find_plan("evenhand-base").without(["nothing"])
+
+
+TEACHERS = """
+attributes = ["HATE", "INSULT"]
+[[corpus]]
+name = "dynahate"
+yes.HATE = ["1"]
+[[corpus]]
+name = "jigsaw"
+taught = ["HATE"]
+yes.INSULT = ["insult"]
+[teachers]
+networks = 2
+attributes = ["HATE"]
+[calibrate]
+HATE = { corpora = ["dynahate"] }
+INSULT = { corpora = ["jigsaw"] }
+[synthetic]
+sentences = 10
+attribute = "INSULT"
+"""
+
+
+def test_teachers_learn_what_they_answer_and_no_more(tmp_path: Path):
+    path = tmp_path / "plan.toml"
+    path.write_text(TEACHERS, encoding="utf-8")
+    found = find_plan(str(path)).of_teachers(["HATE"])
+    assert [part.name for part in found.parts] == ["dynahate"]
+    assert found.attributes == ("HATE",) and list(found.calibrate) == ["HATE"]
+    assert found.synthetic is None and found.teachers is None
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("networks = 2", "networks = -1", "networks is -1; expected a number"),
+        ("networks = 2", "networks = 0", "there are none; give networks or detectors"),
+        ("networks = 2", "networks = 2\ntrust = 1.5", "trust is 1.5; expected a share"),
+        ('taught = ["HATE"]', 'taught = ["THREAT"]', "jigsaw: no teacher answers THREAT"),
+        ('taught = ["HATE"]', 'taught = ["INSULT"]', "jigsaw: no teacher answers INSULT"),
+        ('attributes = ["HATE"]\n[cal', 'attributes = ["RUDE"]\n[cal', "RUDE, which no corpus"),
+        ('yes.HATE = ["1"]', 'yes.HATE = ["1"]\ntaught = ["HATE"]', "dynahate labels HATE"),
+        ('yes.HATE = ["1"]', "", "dynahate teaches nothing"),
+    ],
+)
+def test_teachers_that_cannot_be(tmp_path: Path, old: str, new: str, said: str):
+    path = tmp_path / "plan.toml"
+    assert old in TEACHERS
+    path.write_text(TEACHERS.replace(old, new), encoding="utf-8")
+    with pytest.raises(BadInput, match=said):
+        find_plan(str(path))

@@ -65,8 +65,8 @@ def running(folder: Path, *options: str) -> Iterator[Server]:
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """The shipped detector on a loopback port."""
-    with running(tmp_path_factory.mktemp("server")) as found:
+    """The shipped detector on a loopback port; a busy machine makes callers wait, not go."""
+    with running(tmp_path_factory.mktemp("server"), "--patience-ms", "60000") as found:
         yield found
 
 

@@ -65,6 +65,12 @@ def test_no_sentence_begins_within_what_a_reader_sees_as_one_character(text):
         assert text[begin] not in "\u200d\ufe0f"
 
 
+@pytest.mark.parametrize("between", ["", " ", "  ", "\n", " \n\t "])
+def test_a_mark_after_the_end_belongs_to_what_is_before_it(between):
+    text = f"One.{between}\ufe0ftwo"
+    assert sentences(text) == [(0, len(text))]
+
+
 def test_of_many_sentences_the_last_holds_the_rest():
     text = "One two. " * 10
     # The third begins at 2 · 9 and ends before the last space.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,8 +15,10 @@ from encoders import tiny_encoder
 from evenhand.core.errors import BadInput
 from evenhand.core.provenance import Run
 from evenhand.core.streams import stream
+from evenhand.models.material import material
+from evenhand.models.plan import find_plan
 from evenhand.models.saving import load
-from evenhand.studies.plans import train_plan
+from evenhand.studies.plans import planned, taught_material, train_plan
 
 
 def written(folder: Path) -> str:
@@ -84,6 +87,69 @@ def test_what_does_not_go_together_is_refused(tmp_path: Path):
     (tmp_path / "file").write_text("")
     with pytest.raises(BadInput, match="is a file"):
         train_plan(run, written(tmp_path), "transformer", tmp_path / "file")
+
+
+def with_teachers(folder: Path) -> str:
+    """The plan with two teachers of HATE, who also answer it for the rude posts."""
+    path = Path(written(folder))
+    rude = 'yes.RUDE = ["yes"]'
+    text = path.read_text().replace(rude, f'{rude}\ntaught = ["HATE"]')
+    path.write_text(text + '[teachers]\nnetworks = 2\nattributes = ["HATE"]\n')
+    return str(path)
+
+
+def test_teachers_are_trained_first_and_kept(tmp_path: Path):
+    plan, kept, steps = with_teachers(tmp_path), tmp_path / "kept", list[str]()
+    found, student = find_plan(plan), planned("transformer:epochs=2", find_plan(plan))
+    given = material(found, seed=0)
+
+    def step(what: str, done: float, total: float | None) -> None:
+        steps.append(what)
+
+    taught = taught_material(student, found, given, 0, kept, step).train
+
+    hate = given.train.labelled[:, 0]
+    # Half of what is learned of a labelled post is the teachers' answer; the rude posts, which
+    # have no label, have that answer alone.
+    assert np.abs(taught.shares[hate, :2] - given.train.shares[hate, :2]).max() <= 0.5
+    assert taught.labelled[:, 0].all() and np.allclose(taught.shares[~hate, :2].sum(1), 1)
+    first, second = (load(kept / f"teacher-{n}").score(["you fool"]) for n in (1, 2))
+    assert first.shape == (1, 1) and first != second
+    assert {what.split(",")[0] for what in steps if "," in what} == {"teacher 1", "teacher 2"}
+
+    steps.clear()
+    again = taught_material(student, found, given, 0, kept, step).train
+    assert np.array_equal(again.shares, taught.shares)
+    assert steps == ["asking teacher 1", "asking teacher 2"]  # none was trained again
+    taught_material(student, found, given, 5, kept, step)
+    assert any(what.startswith("teacher 1, step") for what in steps)  # of another seed
+
+
+def test_a_detector_that_is_there_teaches_another_recipe(tmp_path: Path):
+    run = Run(command=["evenhand", "train"], seed=0)
+    path = Path(written(tmp_path))
+    train_plan(run, str(path), "transformer", tmp_path / "both")
+    text = re.sub(r"\[options\][^\[]*", "", path.read_text())
+    rude = 'yes.RUDE = ["yes"]'
+    both = tmp_path / "both"
+    path.write_text(
+        text.replace(rude, f'{rude}\ntaught = ["HATE"]')
+        + f'[teachers]\ndetectors = ["{both}"]\nattributes = ["HATE", "RUDE"]\ntrust = 0.9\n'
+    )
+
+    train_plan(run, str(path), "fast", tmp_path / "small")
+
+    # What is rude of the other corpus was never labelled hateful or not: the teacher said so.
+    told = load(tmp_path / "both").score(["the vermin"])[0, 0]
+    assert abs(load(tmp_path / "small").score(["the vermin"])[0, 0] - told) < 0.2
+
+
+def test_a_recipe_that_has_no_teachers(tmp_path: Path):
+    run = Run(command=["evenhand", "train"], seed=0)
+    path = Path(with_teachers(tmp_path))
+    path.write_text(re.sub(r"\[options\][^\[]*", "", path.read_text()))
+    with pytest.raises(BadInput, match="which the recipe transformer does"):
+        train_plan(run, str(path), "fast", tmp_path / "x")
 
 
 NO_TORCH = """

@@ -13,6 +13,7 @@ import typer
 
 if TYPE_CHECKING:
     from evenhand.data.user_file import FileOptions
+    from evenhand.models.loaded import BaseRate
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")]
 Out = Annotated[
@@ -125,3 +126,25 @@ def sizes(text: str) -> dict[str, int]:
             raise BadInput(f"{text!r}; expected NAME=NUMBER,NAME=NUMBER")
         found[name] = int(number)
     return found
+
+
+def base_rate(typed: list[str] | None) -> BaseRate:
+    """``0.01`` for every attribute, or ``HATE=0.01`` for some."""
+    from evenhand.core.errors import BadInput
+
+    if not typed:
+        return None
+    found = {}
+    for part in typed:
+        name, equals, rate = part.rpartition("=")
+        try:
+            found[name] = float(rate)
+        except ValueError:
+            raise BadInput(
+                f"--base-rate {part!r}; expected a share such as 0.01, or HATE=0.01"
+            ) from None
+        if bool(equals) != bool(name) or (not name and len(typed) > 1):
+            raise BadInput(
+                f"--base-rate {part!r}; expected one share for all, or ATTRIBUTE=SHARE each time"
+            )
+    return found.get("", found)

@@ -117,7 +117,7 @@ def score(
             )
         if evidence:
             raise BadInput("--evidence is of single texts; leave it away for a file")
-        rates = _base_rate(base_rate)
+        rates = o.base_rate(base_rate)
         _score_file(
             run, path, out, detector, attribute, rates, perspective_like, text, id, workers, as_json
         )
@@ -139,7 +139,7 @@ def score(
     wanted = Wanted(
         attribute=attribute,
         evidence=evidence,
-        base_rate=_base_rate(base_rate),
+        base_rate=o.base_rate(base_rate),
         perspective_like=perspective_like,
     )
     with progress("Scoring") as step:
@@ -186,28 +186,6 @@ def _score_file(
     # A run that had nothing to do does not take the place of the one that did the work.
     written = before and (out / "run.json").is_file()
     finish(run, as_json=as_json, out=None if written else out, parts=parts)
-
-
-def _base_rate(typed: list[str] | None) -> BaseRate:
-    """``0.01`` for every attribute, or ``HATE=0.01`` for some."""
-    from evenhand.core.errors import BadInput
-
-    if not typed:
-        return None
-    found = {}
-    for part in typed:
-        name, equals, rate = part.rpartition("=")
-        try:
-            found[name] = float(rate)
-        except ValueError:
-            raise BadInput(
-                f"--base-rate {part!r}; expected a share such as 0.01, or HATE=0.01"
-            ) from None
-        if bool(equals) != bool(name) or (not name and len(typed) > 1):
-            raise BadInput(
-                f"--base-rate {part!r}; expected one share for all, or ATTRIBUTE=SHARE each time"
-            )
-    return found.get("", found)
 
 
 def lines_of(stream: BinaryIO, source: str) -> Iterator[str]:

@@ -103,7 +103,6 @@ def serve(
     ] = None,
 ) -> None:
     """Serve scores over HTTP: in Perspective's dialect, OpenAI's and our own."""
-    from evenhand.cli.scoring import _base_rate
     from evenhand.core.errors import BadInput, MissingExtra
 
     try:
@@ -122,7 +121,7 @@ def serve(
         keys=str(keys or keys_file()), require_key=require_key, rate=rate, batch=batch,
         patience=patience_ms / 1000, languages=tuple(language or ["en"]),
         allow_untested_language=allow_untested_language,
-        drop_unsupported=drop_unsupported, base_rate=_base_rate(base_rate),
+        drop_unsupported=drop_unsupported, base_rate=o.base_rate(base_rate),
         mapping=_path(mapping), thresholds=_path(thresholds), suggestions=_path(suggestions),
         store_by_default=store_by_default, shadow=shadow, state=_path(state),
     )  # fmt: skip

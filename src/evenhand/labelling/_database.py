@@ -7,12 +7,14 @@ cannot meet another writer in between. PostgreSQL runs at READ COMMITTED with ro
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.resources import files
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import sqlalchemy as sa
 from alembic import command
 from alembic.config import Config
@@ -24,6 +26,7 @@ from evenhand.core.errors import BadInput
 from evenhand.labelling.errors import StoreError, StoreFull, StoreTooNew, StoreUnreachable
 
 _WAIT_SECONDS = 15
+_BLOCK = 5000
 _LOCK = 7_243_119_001
 """Key of PostgreSQL's advisory lock under which one worker migrates."""
 
@@ -63,6 +66,31 @@ class Database:
                     yield connection
         except DBAPIError as error:
             raise self._explained(error) from error
+
+    def fill(
+        self,
+        connection: sa.Connection,
+        table: sa.Table,
+        names: Sequence[str],
+        rows: Iterable[tuple[Any, ...]],
+    ) -> None:
+        """Write many rows the quickest way a database has; JSON comes as text."""
+        columns = ", ".join(names)
+        if self.sqlite:
+            marks = ", ".join("?" for _ in names)
+            insert = f"INSERT INTO {table.name} ({columns}) VALUES ({marks})"
+            left = iter(rows)
+            while block := list(islice(left, _BLOCK)):
+                connection.exec_driver_sql(insert, block)
+            return
+        into = f"COPY {table.name} ({columns}) FROM STDIN"
+        try:
+            made: Any = connection.connection.cursor()
+            with made as cursor, cursor.copy(into) as copy:
+                for row in rows:
+                    copy.write_row(row)
+        except psycopg.Error as error:
+            raise DBAPIError(into, None, error) from error
 
     def close(self) -> None:
         """Give every connection back."""

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from evenhand.labelling import _slots
 from evenhand.labelling._context import Context, upsert
-from evenhand.labelling._dealing import ROW, dealt, row_of, sweep, values_of
+from evenhand.labelling._dealing import ROW, dealt, row_of, values_of
 from evenhand.labelling._tables import HELD, RETURNED, Found, assignments, people, posts
 from evenhand.labelling.assignment import Row
 from evenhand.labelling.codes import short_token
@@ -78,19 +78,19 @@ class Leases:
             self._gold = frozenset(found.scalars())
         return self._gold
 
-    def take(self, connection: sa.Connection, me: Found) -> Task | None:
-        """A new lease from the person's row, or None where nothing is left for them now."""
+    def take(self, connection: sa.Connection, me: Found, *, deal: bool) -> Task | None:
+        """A new lease from the person's hand, or from new hands if these may be dealt; or None."""
         row = row_of(me)
         gold = self.gold(connection)
-        for _ in range(_TRIES):
+        for tried in range(1 + _TRIES * deal):
+            if tried:
+                row = dealt(connection, self._context, me, row, tuple(sorted(gold)))
+                if not row.hand:
+                    break
             while row.hand:
                 number, row = row.hand[0], replace(row, hand=row.hand[1:])
                 if number in gold or _slots.take(connection, me.cohort, number):
                     return self._give(connection, me, number, row)
-            sweep(connection, self._context)
-            row = dealt(connection, self._context, me, row, tuple(sorted(gold)))
-            if not row.hand:
-                break
         self._move(connection, me, row)
         return None
 

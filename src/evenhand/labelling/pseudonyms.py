@@ -23,6 +23,8 @@ from evenhand.reports.masking import PATTERNS
 
 _LENGTH = 7
 _HELD = re.compile("\x00(\\d+)\x00")
+_ANY = re.compile(r"[@＠﹫/]|\.\S")
+"""What every handle, link and address has; most texts have none of it and are done with at once."""
 _NOT_OF_A_NAME = re.compile(r"[^\w.@-]")
 
 
@@ -47,6 +49,8 @@ class Pseudonyms:
             return keep
 
         text = text.replace("\x00", "")
+        if not _ANY.search(text):
+            return text
         for pattern, kind in PATTERNS:
             text = pattern.sub(keeping(getattr(self, kind)), text)
         return restored(text)

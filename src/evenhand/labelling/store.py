@@ -7,6 +7,7 @@ state is in the database: a worker that is killed loses nothing that was acknowl
 from __future__ import annotations
 
 import hashlib
+import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -30,7 +31,10 @@ from evenhand.labelling.pseudonyms import Pseudonyms
 from evenhand.labelling.sessions import Sessions
 from evenhand.labelling.work import Work
 
-_BLOCK = 2000
+_POST = ("number", "id", "text", "context", "pictures", "category", "hard", "gold")
+_RINGS = tuple(f"ring{ring}" for ring in range(RINGS))
+_SLOT = ("cohort", "number", "category", "overlap", "open", "late", *_RINGS)
+"""What is written of a new post and of its slots."""
 
 
 class Store:
@@ -84,41 +88,29 @@ class Store:
             first = connection.execute(sa.select(sa.func.max(posts.c.number))).scalar()
             start = 0 if first is None else int(first) + 1
             numbers = {post.id: start + place for place, post in enumerate(new)}
-            for block in _blocks([_post(post, numbers[post.id]) for post in new]):
-                connection.execute(sa.insert(posts), block)
-            rows = self._slots(found, numbers, later=bool(known))
+            fill = self.context.database.fill
+            fill(connection, posts, _POST, (_post(post, numbers[post.id]) for post in new))
             with _without_indexes(connection, slots, first=not known):
-                for block in _blocks(rows):
-                    connection.execute(sa.insert(slots), block)
+                rows = self._slots(found, numbers, later=bool(known))
+                fill(connection, slots, _SLOT, rows)
             _set_fact(connection, "posts", mark)
             self.context.log(connection, "posts", data={"added": len(new)})
         return len(new)
 
     def _slots(
         self, found: CampaignPosts, numbers: dict[str, int], later: bool
-    ) -> list[dict[str, Any]]:
+    ) -> Iterator[tuple[Any, ...]]:
         """Slots of the new posts; posts added later go to the end of everyone's row."""
         category = {post.id: post.category for post in found.shown}
         batch = min(numbers.values(), default=0)
-        rows = []
+        now = self.context.clock()
         for cohort in self.campaign.cohorts:
             ids = sorted(id for id in found.cohorts[cohort.name] if id in numbers)
             places = ring_places(self.campaign.seed, cohort.name, batch, len(ids))
-            now = self.context.clock()
             for id, place in zip(ids, places.tolist(), strict=True):
                 number = numbers[id]
-                rows.append(
-                    {
-                        "cohort": cohort.name,
-                        "number": number,
-                        "category": category[id],
-                        "overlap": cohort.overlap,
-                        "open": True,
-                        "late": late_place(now, number) if later else None,
-                        **{f"ring{ring}": place[ring] for ring in range(RINGS)},
-                    }
-                )
-        return rows
+                late = late_place(now, number) if later else None
+                yield (cohort.name, number, category[id], cohort.overlap, True, late, *place)
 
     def _claim(self) -> None:
         """Refuse the database of another campaign or of another secret."""
@@ -155,17 +147,10 @@ def _without_indexes(connection: sa.Connection, table: sa.Table, first: bool) ->
         index.create(connection)
 
 
-def _post(post: ShownPost, number: int) -> dict[str, Any]:
-    return {
-        "number": number,
-        "id": post.id,
-        "text": post.text,
-        "context": post.context,
-        "pictures": list(post.pictures),
-        "category": post.category,
-        "hard": post.hard,
-        "gold": post.gold,
-    }
+def _post(post: ShownPost, number: int) -> tuple[Any, ...]:
+    pictures = json.dumps(post.pictures)
+    shown = (post.text, post.context, pictures, post.category)
+    return (number, post.id, *shown, post.hard, post.gold)
 
 
 def _mark(found: CampaignPosts) -> str:
@@ -188,11 +173,6 @@ def _refuse_changes(known: dict[str, str], shown: Sequence[ShownPost]) -> None:
     ]
     if faults:
         raise BadInput(*sorted(faults)[:20], total=len(faults))
-
-
-def _blocks(rows: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
-    for start in range(0, len(rows), _BLOCK):
-        yield rows[start : start + _BLOCK]
 
 
 def _fact(connection: sa.Connection, name: str) -> str | None:

@@ -3,7 +3,8 @@
 A vote is acknowledged only after its transaction is committed. Every form has a token that belongs
 to one lease: sending it again is not a second vote, and sending it for somebody else's post or
 after the lease went to others is refused, with the answers kept in the log. Every change locks the
-person first, then the assignment, then the post's slot.
+person first, then the assignment, then the post's slot, and the slots of one post only (a sweep
+locks those of many, lowest number first, and is a transaction of its own): nobody waits in a ring.
 """
 
 from __future__ import annotations
@@ -100,16 +101,11 @@ class Work:
 
     def next(self, person: int) -> Task | None:
         """The post the person holds, or a new lease; None where nothing is left for them now."""
-        with self._context.database.write() as connection:
-            me = self._context.locked(connection, person)
-            stage = person_of(me, self._context.campaign).stage
-            if me.cohort is None or stage != "ready":
-                raise NotAllowed(f"not ready to label: {stage} comes first")
-            held = connection.execute(_HELD, {"person": person}).one_or_none()
-            if held is None:
-                return self._leases.take(connection, me)
-            self._leases.renew(connection, held)
-            return task_of(held, held.token)
+        task = self._next(person, deal=False)
+        if task is None:
+            self.sweep()  # not in one transaction with a lease: it holds many slots
+            task = self._next(person, deal=True)
+        return task
 
     def task(self, person: int, token: str) -> Task:
         """The post of one of the person's forms, to show it again."""
@@ -182,9 +178,21 @@ class Work:
             return person_of(row, self._context.campaign)
 
     def sweep(self) -> int:
-        """Take back leases that ran out (also done whenever a hand is dealt); how many."""
+        """Take back leases that ran out (also done before a hand is dealt); how many."""
         with self._context.database.write() as connection:
             return sweep(connection, self._context)
+
+    def _next(self, person: int, *, deal: bool) -> Task | None:
+        with self._context.database.write() as connection:
+            me = self._context.locked(connection, person)
+            stage = person_of(me, self._context.campaign).stage
+            if me.cohort is None or stage != "ready":
+                raise NotAllowed(f"not ready to label: {stage} comes first")
+            held = connection.execute(_HELD, {"person": person}).one_or_none()
+            if held is None:
+                return self._leases.take(connection, me, deal=deal)
+            self._leases.renew(connection, held)
+            return task_of(held, held.token)
 
     def _mine(self, connection: sa.Connection, person: int, token: str) -> Found:
         key = {"person": person, "token": token}

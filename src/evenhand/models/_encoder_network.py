@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from evenhand.core.errors import BadInput
 from evenhand.models._cells import Dropout
@@ -33,6 +34,26 @@ class Shape:
     """How many words the vocabulary has; None where there is none, nor a hidden layer."""
     embedding: int = 128
     hidden: int = 64
+    half: bool = False
+    """Whether the encoder's products of matrices are taken in 16 bits while it is trained."""
+
+
+class HalfLinear(nn.Linear):
+    """A layer whose products have 16 bits (bfloat16) in training; its weights keep 32."""
+
+    @classmethod
+    def of(cls, layer: nn.Linear) -> HalfLinear:
+        """The same layer, sharing its weights."""
+        made = cls(layer.in_features, layer.out_features, device="meta")
+        made.weight, made.bias = layer.weight, layer.bias
+        return made
+
+    def forward(self, values: Tensor) -> Tensor:
+        """In 32 bits where nothing is learned, so that what is saved is the plain network."""
+        if not self.training:
+            return super().forward(values)
+        given = (part.to(torch.bfloat16) for part in (values, self.weight, self.bias))
+        return functional.linear(*given).to(torch.float32)
 
 
 class Pooled(nn.Module):
@@ -107,6 +128,8 @@ def build(shape: Shape, *, weights: bool) -> EncoderNetwork:
         for name, child in module.named_children():
             if isinstance(child, nn.Dropout) and child.p:
                 setattr(module, name, Dropout(shape.dropout))
+            elif shape.half and type(child) is nn.Linear:
+                setattr(module, name, HalfLinear.of(child))
     return EncoderNetwork(shape, encoder, int(config.hidden_size))
 
 

@@ -9,7 +9,7 @@ read in an epoch; a fraction reads a part of such rows, other ones in every epoc
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -75,6 +75,40 @@ class Lessons:
         whole = np.floor(self.times)
         many = whole + (rng.random(len(self)) < self.times - whole)
         return np.repeat(np.arange(len(self)), many.astype(np.int64))
+
+
+def taught(
+    lessons: Lessons,
+    names: Sequence[str],
+    answers: NDArray[np.float64],
+    *,
+    trust: float,
+    left: NDArray[np.bool_],
+) -> Lessons:
+    """The rows with the answers of teachers beside their labels, or in place of missing ones.
+
+    A row and its mate say the same of different people: both get the mean of their answers.
+
+    Args:
+        lessons: Rows of tasks of two answers.
+        names: The tasks that were answered.
+        answers: The probability of yes, a column for each of them.
+        trust: The share of the teachers' answer in what is learned of a labelled row.
+        left: A column for each of them: rows that are left to the teachers.
+    """
+    if lessons.mates is not None:
+        has = lessons.mates >= 0
+        answers = np.where(has[:, None], (answers + answers[lessons.mates]) / 2, answers)
+    shares, labelled = lessons.shares.copy(), lessons.labelled.copy()
+    numbers = {task.name: number for number, task in enumerate(lessons.tasks)}
+    for column, name in enumerate(names):
+        at = numbers[name]
+        place = columns(lessons.tasks)[at]
+        said = np.stack([1 - answers[:, column], answers[:, column]], axis=1)
+        share = np.where(lessons.labelled[:, at], trust, left[:, column].astype(np.float64))
+        shares[:, place] = (1 - share[:, None]) * shares[:, place] + share[:, None] * said
+        labelled[:, at] |= left[:, column]
+    return replace(lessons, shares=shares, labelled=labelled)
 
 
 def columns(tasks: Sequence[Task]) -> list[slice]:

@@ -4,7 +4,8 @@ Published splits are kept; a corpus without any is dealt out, with what is alike
 training post that shares with a held-out post of its corpus what the plan wants apart is left out,
 and so is every training post that is an exact copy of a held-out post of any corpus. Dev posts that
 still have kin among the training posts (a twin, an author, a near-duplicate) are told from those
-that have none: a training is judged by the latter.
+that have none: a training is judged by the latter. Of a corpus that has no label of the plan's and
+is answered by teachers, the training split is read and the others are left alone.
 """
 
 from __future__ import annotations
@@ -125,6 +126,10 @@ def _expect_allowed(plan: Plan, part: Part) -> None:
 def _labelled(corpus: Corpus, part: Part, attributes: Sequence[str]) -> pl.DataFrame:
     """Posts with a column for every attribute: true, false, or null where not labelled."""
     gold = corpus.main_gold()
+    if not part.yes:
+        null = pl.lit(None, dtype=pl.Boolean)
+        table = corpus.posts.select("id", "source", "text", *(null.alias(a) for a in attributes))
+        return table.with_columns(weight=pl.lit(1.0)).sort("id")
     if gold is None:
         raise BadInput(f"{part.name}: has no labels, so no attribute {', '.join(part.yes)}")
     shares = gold.select("post", "shares", "multiple").explode("shares").unnest("shares")
@@ -163,14 +168,15 @@ def _labelled(corpus: Corpus, part: Part, attributes: Sequence[str]) -> pl.DataF
 
 def _split(corpus: Corpus, table: pl.DataFrame, part: Part, seed: int) -> pl.DataFrame:
     """The rows with their split, whether they have kin on the other side, and how often read."""
-    table = table.filter(pl.any_horizontal(pl.col(list(part.yes)).is_not_null()))
+    if part.yes:
+        table = table.filter(pl.any_horizontal(pl.col(list(part.yes)).is_not_null()))
     posts = corpus.posts.join(table.select("id"), on="id", how="semi").sort("id")
     some = Corpus(name=corpus.name, rows=posts.height, posts=posts)
     tags = posts["tags"]
     split = (
         tags.struct.field("split") if "split" in _fields(tags) else pl.Series([None] * posts.height)
     )
-    if not split.is_in(["dev", "test"]).any():
+    if part.yes and not split.is_in(["dev", "test"]).any():
         true = pl.concat_str([pl.col(a).fill_null(False).cast(pl.Int8) for a in part.yes])
         dealt = holdout(
             posts["id"], table.select(true).to_series(), ties(some), test=part.held_out,
@@ -187,11 +193,13 @@ def _split(corpus: Corpus, table: pl.DataFrame, part: Part, seed: int) -> pl.Dat
     )
     if "twin" in part.apart:
         gone |= train & _twins_elsewhere(posts)
+    if not part.yes:
+        gone |= held
     for name in part.not_in:
         gone |= train & _copies(posts["text"], find(name).posts["text"])
     kin = Likeness(some, APART).tangled(held, train & ~gone)
     without = part.times if part.times_without is None else part.times_without
-    true = pl.any_horizontal(pl.col(list(part.yes)).fill_null(False))
+    true = pl.any_horizontal(pl.col(list(part.yes)).fill_null(False)) if part.yes else pl.lit(True)
     family = ties(some, _TOGETHER)
     return table.with_columns(
         family=pl.Series([f"{corpus.name} {number}" for number in family.tolist()]),

@@ -19,7 +19,7 @@ reads the corpora.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
 from importlib.resources import files
 from pathlib import Path
@@ -37,8 +37,10 @@ class Part:
     """A corpus of a plan."""
 
     name: str
-    yes: Mapping[str, list[str]]
+    yes: Mapping[str, list[str]] = field(default_factory=dict)
     """Attribute → the labels that mean yes."""
+    taught: list[str] = field(default_factory=list)
+    """Attributes that its posts have no label for, and that the teachers answer in its place."""
     times: float = 1.0
     """How often a post is read in an epoch."""
     times_without: float | None = None
@@ -73,6 +75,20 @@ class Target:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Teachers:
+    """Detectors whose mean answer is learned beside the labels."""
+
+    attributes: list[str]
+    """What they answer."""
+    networks: int = 0
+    """How many are trained first, on the corpora that label what they answer."""
+    detectors: list[str] = field(default_factory=list)
+    """Those that are there already, each as it is named everywhere."""
+    trust: float = 0.5
+    """How much of what is learned of a labelled post is their answer, and not its label."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Plan:
     """What to learn, from what."""
 
@@ -81,11 +97,30 @@ class Plan:
     parts: tuple[Part, ...]
     options: Mapping[str, Any]
     synthetic: Synthetic | None
+    teachers: Teachers | None
     calibrate: Mapping[str, Target]
     perspective: str | None
     """The corpus with published Perspective scores, if a map to its scale is learned."""
     ships: bool
     """Whether only corpora may be used whose licence lets a detector ship."""
+
+    def of_teachers(self, attributes: Collection[str]) -> Plan:
+        """What the teachers of these attributes learn: the corpora that label them, and no more."""
+        parts = [
+            replace(part, yes={a: part.yes[a] for a in part.yes if a in attributes}, taught=[])
+            for part in self.parts
+        ]
+        return replace(
+            self,
+            attributes=tuple(a for a in self.attributes if a in attributes),
+            parts=tuple(part for part in parts if part.yes),
+            synthetic=self.synthetic
+            if self.synthetic and self.synthetic.attribute in attributes
+            else None,
+            teachers=None,
+            calibrate={a: self.calibrate[a] for a in self.calibrate if a in attributes},
+            perspective=None,
+        )
 
     def without(self, names: list[str]) -> Plan:
         """The plan without some of its corpora."""
@@ -138,7 +173,10 @@ def _plan(name: str, text: str, where: str) -> Plan:
     except tomllib.TOMLDecodeError as error:
         raise BadInput(f"{where}: is no TOML: {error}") from error
     faults = list[str]()
-    known = ("attributes", "options", "corpus", "synthetic", "calibrate", "perspective", "ships")
+    known = (
+        "attributes", "options", "corpus", "synthetic", "teachers", "calibrate", "perspective",
+        "ships",
+    )  # fmt: skip
     faults += [
         f"{where}: {unknown(key, dict.fromkeys(known))}" for key in found if key not in known
     ]
@@ -158,6 +196,11 @@ def _plan(name: str, text: str, where: str) -> Plan:
         if "synthetic" in found
         else None
     )
+    teachers = (
+        _made(Teachers, found["teachers"], f"{where}: teachers", faults)
+        if "teachers" in found
+        else None
+    )
     targets = {
         key: _made(Target, row, f"{where}: calibrate {key}", faults)
         for key, row in found.get("calibrate", {}).items()
@@ -170,6 +213,7 @@ def _plan(name: str, text: str, where: str) -> Plan:
         f"{where}: {a} is not among attributes ({', '.join(attributes)})"
         for a in sorted({*named, *targets} - set(attributes))
     ]
+    faults += _untaught(where, [part for part in parts if part], teachers, named)
     if faults:
         raise BadInput(*faults)
     return Plan(
@@ -178,10 +222,37 @@ def _plan(name: str, text: str, where: str) -> Plan:
         parts=tuple(part for part in parts if part),
         options=found.get("options", {}),
         synthetic=synthetic,
+        teachers=teachers,
         calibrate={key: target for key, target in targets.items() if target},
         perspective=found.get("perspective", {}).get("scores"),
         ships=bool(found.get("ships", False)),
     )
+
+
+def _untaught(
+    where: str, parts: list[Part], teachers: Teachers | None, named: set[str]
+) -> list[str]:
+    """What is wrong with what teachers are to answer."""
+    answered = set(teachers.attributes) if teachers else set[str]()
+    faults = [f"{where}: the teachers answer {a}, which no corpus labels" for a in answered - named]
+    if teachers and not (isinstance(teachers.networks, int) and teachers.networks >= 0):
+        faults.append(f"{where}: teachers: networks is {teachers.networks!r}; expected a number")
+    elif teachers and not (teachers.networks or teachers.detectors):
+        faults.append(f"{where}: teachers: there are none; give networks or detectors")
+    for part in parts:
+        if not (part.yes or part.taught):
+            faults.append(f"{where}: {part.name} teaches nothing; give it yes or taught")
+        faults += [
+            f"{where}: {part.name}: no teacher answers {a}; name it under [teachers] attributes"
+            for a in part.taught
+            if a not in answered
+        ]
+        faults += [
+            f"{where}: {part.name} labels {a}, so the teachers do not; take it out of taught"
+            for a in part.taught
+            if a in part.yes
+        ]
+    return sorted(faults)
 
 
 def _made(kind: type[T], row: Any, where: str, faults: list[str]) -> T | None:
@@ -202,7 +273,7 @@ def _made(kind: type[T], row: Any, where: str, faults: list[str]) -> T | None:
             or row.get(key, 1.0) < 0
         ):
             faults.append(f"{where}: {key} is {row[key]!r}; expected a number of 0 or more")
-    for key in ("swapped", "held_out", "base_rate"):
+    for key in ("swapped", "held_out", "base_rate", "trust"):
         if not (isinstance(row.get(key, 0.1), int | float) and 0 <= row.get(key, 0.1) < 1):
             faults.append(f"{where}: {key} is {row[key]!r}; expected a share from 0 to below 1")
     return kind(**row) if len(faults) == before else None

@@ -16,6 +16,7 @@ from evenhand.serving.errors import OWN
 from evenhand.serving.google_errors import GOOGLE
 from evenhand.serving.openai_dialect import OPENAI
 from evenhand.serving.openapi import ApiPage
+from evenhand.serving.routes import Direct
 from evenhand.serving.service import AnyRequest, Service, in_words
 
 
@@ -27,8 +28,12 @@ def create_app(service: Service) -> Litestar:
         yield
         await service.close()
 
-    return Litestar(
-        route_handlers=[*routes_perspective.routes(service), *routes_own.routes(service)],
+    google, others = routes_perspective.routes(service)
+    own, more = routes_own.routes(service)
+    direct = [*google, *own]
+    return Direct(
+        direct,
+        route_handlers=[*(route.known() for route in direct), *others, *more],
         lifespan=[open_and_closed],
         exception_handlers={Exception: _wrong},
         logging_config=None,

@@ -21,7 +21,9 @@ _ENOUGH = 20
 _MOST = 2000
 """Characters that are looked at."""
 _NOT_LANGUAGE = regex.compile(r"https?://\S+|[@#]\S+|\p{Cc}+")
-_LETTER = regex.compile(r"\p{L}")
+_LETTERS = regex.compile(rf"(?:\P{{L}}*+\p{{L}}){{{_ENOUGH}}}")
+"""So many letters that a language can be told."""
+_NONE = regex.compile(r"\P{L}*+$")
 _EMOJI = regex.compile(r"\p{Extended_Pictographic}|\p{Regional_Indicator}|\u20e3")
 
 
@@ -44,11 +46,8 @@ class Languages:
         What is not surely in another language is taken to be in the first expected one.
         """
         words = _NOT_LANGUAGE.sub(" ", text[:_MOST])
-        letters = len(_LETTER.findall(words))
-        if not letters and not _EMOJI.search(text):
-            return None
-        if letters < _ENOUGH:
-            return expected[0]
+        if not _LETTERS.match(words):
+            return None if _NONE.match(words) and not _EMOJI.search(text) else expected[0]
         found = self._model.detect(words, k=1)
         if found and found[0]["score"] >= _SURE:
             return str(found[0]["lang"])

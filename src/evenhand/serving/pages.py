@@ -61,7 +61,7 @@ class Pages:
     async def _answered(self, request: AnyRequest) -> Response[str]:
         service = self._service
         try:
-            caller = service.caller(given_key(request), OWN)
+            caller = service.caller(given_key(request.scope), OWN)
             service.admit(caller, OWN)
             form = parse_qs((await request.body()).decode("utf-8", "replace"))
             text = form.get("text", [""])[0]

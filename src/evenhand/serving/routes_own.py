@@ -16,19 +16,20 @@ from evenhand.serving.metrics import CONTENT_TYPE
 from evenhand.serving.openai_dialect import OPENAI
 from evenhand.serving.openapi import described_by
 from evenhand.serving.pages import Pages
-from evenhand.serving.service import AnyRequest, Caller, Service
+from evenhand.serving.routes import Route
+from evenhand.serving.service import AnyRequest, Caller, Handler, Service
 
 _MOST_BYTES = 8 << 20
 
 
-def routes(service: Service) -> list[HTTPRouteHandler]:
-    """The handlers."""
+def routes(service: Service) -> tuple[list[Route], list[HTTPRouteHandler]]:
+    """The routes that take a body, and the other handlers."""
 
-    async def handle_score(request: AnyRequest, caller: Caller) -> Any:
-        return await own.score(service, own.decoded(await request.body()))
+    async def handle_score(body: bytes, caller: Caller) -> Any:
+        return await own.score(service, own.decoded(body))
 
-    async def handle_moderations(request: AnyRequest, caller: Caller) -> Any:
-        texts = openai_dialect.texts_of(await request.body())
+    async def handle_moderations(body: bytes, caller: Caller) -> Any:
+        texts = openai_dialect.texts_of(body)
         engine = service.engine
         p = await service.score(texts)
         return openai_dialect.reply(
@@ -38,24 +39,26 @@ def routes(service: Service) -> list[HTTPRouteHandler]:
             len(texts),
         )
 
-    @post(
-        "/score", status_code=200, request_max_body_size=_MOST_BYTES, tags=["Evenhand"],
-        operation_class=described_by("Scores of many texts.", own.ScoreRequest),
+    scoring = Route(
+        service, "/score", "score", OWN, handle_score, _MOST_BYTES,
+        described_by("Scores of many texts.", own.ScoreRequest), "Evenhand",
     )  # fmt: skip
-    async def score(request: AnyRequest) -> Response[bytes]:
-        return await service.answered("score", OWN, request, handle_score)
-
-    @post(
-        "/v1/moderations", status_code=200, request_max_body_size=_MOST_BYTES, tags=["OpenAI"],
-        operation_class=described_by("Moderation of texts.", openai_dialect.Request),
+    moderating = Route(
+        service, "/v1/moderations", "moderations", OPENAI, handle_moderations, _MOST_BYTES,
+        described_by("Moderation of texts.", openai_dialect.Request), "OpenAI",
     )  # fmt: skip
-    async def moderations(request: AnyRequest) -> Response[bytes]:
-        return await service.answered("moderations", OPENAI, request, handle_moderations)
-
-    return [score, moderations, *_for_operators(service), *Pages(service).routes()]
+    return [scoring, moderating], [*_for_operators(service), *Pages(service).routes()]
 
 
 def _for_operators(service: Service) -> list[HTTPRouteHandler]:
+    async def answered(
+        request: AnyRequest, name: str, handler: Handler, **more: str
+    ) -> Response[bytes]:
+        found = await service.answered(
+            name, OWN, request.scope, request.body, handler, counts=False, **more
+        )
+        return found.response()
+
     @get("/healthz", tags=["Operation"], summary="Whether the process runs.")
     async def healthz() -> dict[str, str]:
         return {"status": "ok"}
@@ -68,24 +71,22 @@ def _for_operators(service: Service) -> list[HTTPRouteHandler]:
             {"ready": ready, "waits_seconds": round(waits, 3)}, status_code=200 if ready else 503
         )
 
-    async def handle_metrics(request: AnyRequest, caller: Caller) -> Any:
+    async def handle_metrics(body: bytes, caller: Caller) -> Any:
         return service.metrics.page()
 
     @get("/metrics", tags=["Operation"], summary="Counters for Prometheus.")
     async def metrics(request: AnyRequest) -> Response[bytes]:
-        return await service.answered(
-            "metrics", OWN, request, handle_metrics, counts=False, media_type=CONTENT_TYPE
-        )
+        return await answered(request, "metrics", handle_metrics, media_type=CONTENT_TYPE)
 
-    async def handle_shadow(request: AnyRequest, caller: Caller) -> Any:
+    async def handle_shadow(body: bytes, caller: Caller) -> Any:
         return _state(service)
 
     @get("/shadow", tags=["Operation"], summary="How the shadow differs from what answers.")
     async def shadow(request: AnyRequest) -> Response[bytes]:
-        return await service.answered("shadow", OWN, request, handle_shadow, counts=False)
+        return await answered(request, "shadow", handle_shadow)
 
     def turned(new: bool) -> Any:
-        async def handle(request: AnyRequest, caller: Caller) -> Any:
+        async def handle(body: bytes, caller: Caller) -> Any:
             if service.shadow is None:
                 raise problem(409, "this server runs one detector; start it with --shadow")
             if service.settings.needs_key and not caller.admin:
@@ -97,11 +98,11 @@ def _for_operators(service: Service) -> list[HTTPRouteHandler]:
 
     @post("/shadow/promote", status_code=200, tags=["Operation"], summary="The new one answers.")
     async def promote(request: AnyRequest) -> Response[bytes]:
-        return await service.answered("promote", OWN, request, turned(True), counts=False)
+        return await answered(request, "promote", turned(True))
 
     @post("/shadow/rollback", status_code=200, tags=["Operation"], summary="The old one answers.")
     async def rollback(request: AnyRequest) -> Response[bytes]:
-        return await service.answered("rollback", OWN, request, turned(False), counts=False)
+        return await answered(request, "rollback", turned(False))
 
     return [healthz, readyz, metrics, shadow, promote, rollback]
 

@@ -15,6 +15,7 @@ from evenhand.serving.errors import Refused
 from evenhand.serving.google_batch import Answer, Part
 from evenhand.serving.google_errors import GOOGLE
 from evenhand.serving.openapi import described
+from evenhand.serving.routes import Route
 from evenhand.serving.service import AnyRequest, Caller, Service, given_key, in_words
 
 MOST_BYTES = 1 << 20
@@ -24,8 +25,8 @@ _ANALYZE = f"/{discovery.VERSION}/comments:analyze"
 _SUGGEST = f"/{discovery.VERSION}/comments:suggestscore"
 
 
-def routes(service: Service) -> list[HTTPRouteHandler]:
-    """The handlers of the dialect."""
+def routes(service: Service) -> tuple[list[Route], list[HTTPRouteHandler]]:
+    """The routes that take a body, and the other handlers."""
     settings = service.settings
 
     def offer() -> perspective.Offer:
@@ -70,25 +71,17 @@ def routes(service: Service) -> list[HTTPRouteHandler]:
         service.metrics.request(route, answer.status, time.perf_counter() - start)
         return answer
 
-    async def handle_analyze(request: AnyRequest, caller: Caller) -> Any:
-        return await analyzed(await request.body())
+    async def handle_analyze(body: bytes, caller: Caller) -> Any:
+        return await analyzed(body)
 
-    async def handle_suggest(request: AnyRequest, caller: Caller) -> Any:
-        return await suggested(await request.body(), caller)
-
-    @post(
-        _ANALYZE, status_code=200, request_max_body_size=MOST_BYTES, tags=["Perspective"],
-        operation_class=described("Scores of a text.", "AnalyzeCommentRequest"),
+    scoring = Route(
+        service, _ANALYZE, "analyze", GOOGLE, handle_analyze, MOST_BYTES,
+        described("Scores of a text.", "AnalyzeCommentRequest"), "Perspective",
     )  # fmt: skip
-    async def analyze(request: AnyRequest) -> Response[bytes]:
-        return await service.answered("analyze", GOOGLE, request, handle_analyze)
-
-    @post(
-        _SUGGEST, status_code=200, request_max_body_size=MOST_BYTES, tags=["Perspective"],
-        operation_class=described("Suggest scores of a text.", "SuggestCommentScoreRequest"),
+    suggesting = Route(
+        service, _SUGGEST, "suggestscore", GOOGLE, suggested, MOST_BYTES,
+        described("Suggest scores of a text.", "SuggestCommentScoreRequest"), "Perspective",
     )  # fmt: skip
-    async def suggestscore(request: AnyRequest) -> Response[bytes]:
-        return await service.answered("suggestscore", GOOGLE, request, handle_suggest)
 
     @post(
         "/batch", status_code=200, request_max_body_size=_MOST_BATCH_BYTES, tags=["Perspective"],
@@ -102,7 +95,7 @@ def routes(service: Service) -> list[HTTPRouteHandler]:
             refused = in_words(error, GOOGLE)
             service.metrics.request("batch", refused.code, 0.0)
             return Response(refused.body, status_code=refused.code)  # type: ignore[arg-type]
-        outer = given_key(request)
+        outer = given_key(request.scope)
         answers = await asyncio.gather(*(part(one, outer) for one in found))
         kind, written = google_batch.written(list(zip(found, answers, strict=True)))
         return Response(written, media_type=kind)
@@ -111,4 +104,4 @@ def routes(service: Service) -> list[HTTPRouteHandler]:
     async def rest(request: AnyRequest) -> dict[str, Any]:
         return discovery.document(str(request.base_url))
 
-    return [analyze, suggestscore, batch, rest]
+    return [scoring, suggesting], [batch, rest]

@@ -17,6 +17,9 @@ from evenhand.serving.settings import Settings
 _SETTINGS = "EVENHAND_SERVE"
 """Hands the settings on to the workers."""
 _FINISHING_SECONDS = 30
+_KEPT_SECONDS = 75
+"""How long an idle connection stays open: longer than the minute for which proxies and clients keep
+theirs, so that none sends a request on one that is just being closed."""
 
 
 def serve(settings: Settings) -> None:
@@ -27,6 +30,7 @@ def serve(settings: Settings) -> None:
         "log_level": "info",
         "access_log": False,  # a path can hold a key
         "server_header": False,
+        "timeout_keep_alive": _KEPT_SECONDS,
         "timeout_graceful_shutdown": _FINISHING_SECONDS,
     }
     if settings.workers == 1:

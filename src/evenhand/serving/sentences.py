@@ -53,9 +53,7 @@ def _cut(text: str) -> Iterator[Span]:
     for match in _END.finditer(text):
         end = match.end()
         before = text[max(start, end - _LOOK_BACK) : end]
-        if end < len(text) and _JOINED.match(text, end):
-            continue
-        if _JOINED.match(text, end + 1) and end < len(text):
+        if _JOINED.match(text, _trimmed(text, end, len(text))[0]):
             continue
         if text[match.start()] == "." and _ABBREVIATED.search(before):
             continue

@@ -6,7 +6,7 @@ import json
 import logging
 import time
 import traceback
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from evenhand.serving.engine import Engine, Floats
 from evenhand.serving.errors import Dialect, Refused
 from evenhand.serving.keys import Keys, Limiter
 from evenhand.serving.languages import Languages
-from evenhand.serving.mapping import Mapping
+from evenhand.serving.mapping import Mapping as RecordedMapping
 from evenhand.serving.metrics import Metrics
 from evenhand.serving.settings import Settings
 from evenhand.serving.shadow import Shadow, Switch
@@ -30,6 +30,8 @@ from evenhand.serving.suggestions import Suggestions
 from evenhand.serving.thresholds import Thresholds
 
 AnyRequest = Request[Any, Any, Any]
+Read = Callable[[], Awaitable[bytes]]
+"""Reads the body of a request."""
 log = logging.getLogger("evenhand.serving")
 _ANYBODY = "anybody"
 _JSON = "application/json; charset=UTF-8"
@@ -43,6 +45,27 @@ class Caller:
     """Of the key, or ``anybody``."""
     rate: float | None = None
     admin: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What goes back."""
+
+    body: bytes
+    status: int = 200
+    media_type: str = _JSON
+    retry_after: int | None = None
+
+    def response(self) -> Response[bytes]:
+        """In the framework's form."""
+        headers = None if self.retry_after is None else {"Retry-After": str(self.retry_after)}
+        return Response(
+            self.body, status_code=self.status, headers=headers, media_type=self.media_type
+        )
+
+
+Handler = Callable[[bytes, Caller], Awaitable[Any]]
+"""Gives what a body asks for, to be written as JSON, or bytes of another kind."""
 
 
 @dataclass(eq=False)
@@ -65,7 +88,7 @@ class Service:
     @classmethod
     def of(cls, settings: Settings) -> Service:
         """Load what the settings name; everything that is wrong with them is said here."""
-        mapping = Mapping.read(Path(settings.mapping)) if settings.mapping else None
+        mapping = RecordedMapping.read(Path(settings.mapping)) if settings.mapping else None
         names = [settings.detector, *([settings.shadow] if settings.shadow else [])]
         engines = []
         for name in names:
@@ -138,33 +161,29 @@ class Service:
         self,
         route: str,
         dialect: Dialect,
-        request: AnyRequest,
-        handler: Callable[[AnyRequest, Caller], Awaitable[Any]],
+        scope: Mapping[str, Any],
+        read: Read,
+        handler: Handler,
         *,
         counts: bool = True,
         media_type: str = _JSON,
-    ) -> Response[bytes]:
-        """Check who asks, handle, count; whatever happens is answered in the dialect.
-
-        What a handler gives is written as JSON, unless it is bytes of another kind.
-        """
+    ) -> Answer:
+        """Check who asks, read, handle, count; whatever happens is answered in the dialect."""
         start = time.perf_counter()
-        status, headers = 200, None
         try:
-            caller = self.caller(given_key(request), dialect)
+            caller = self.caller(given_key(scope), dialect)
             if counts:
                 self.admit(caller, dialect)
-            found = await handler(request, caller)
+            found = await handler(await read(), caller)
             body = found if isinstance(found, bytes) else msgspec.json.encode(found)
+            answer = Answer(body, media_type=media_type)
         except Exception as error:
             refused = in_words(error, dialect)
-            status, media_type = refused.code, _JSON
             body = json.dumps(refused.body, ensure_ascii=False).encode("utf-8", "replace")
-            if refused.retry_after is not None:
-                headers = {"Retry-After": str(refused.retry_after)}
-        self.metrics.request(route, status, time.perf_counter() - start)
+            answer = Answer(body, refused.code, retry_after=refused.retry_after)
+        self.metrics.request(route, answer.status, time.perf_counter() - start)
         self.metrics.waiting(self.engine.batcher.pending)
-        return Response(body, status_code=status, headers=headers, media_type=media_type)
+        return answer
 
     async def close(self) -> None:
         """Finish what was taken."""
@@ -175,18 +194,21 @@ class Service:
             self.shadow.close()
 
 
-def given_key(request: AnyRequest) -> str | None:
+def given_key(scope: Mapping[str, Any]) -> str | None:
     """The key of a request, wherever clients put it."""
-    query: bytes = request.scope["query_string"]
+    query: bytes = scope["query_string"]
     if b"key=" in query:
         named = parse_qs(query.decode("latin-1")).get("key")
         if named:
             return named[0]
-    found = request.headers.get("x-goog-api-key")
-    if found:
-        return found
-    scheme, _, token = request.headers.get("authorization", "").partition(" ")
-    return token.strip() or None if scheme.lower() == "bearer" else None
+    found = bearer = ""
+    for name, value in scope["headers"]:
+        if name == b"x-goog-api-key":
+            found = value.decode("latin-1")
+        elif name == b"authorization":
+            scheme, _, token = value.decode("latin-1").partition(" ")
+            bearer = token.strip() if scheme.lower() == "bearer" else ""
+    return found or bearer or None
 
 
 def in_words(error: Exception, dialect: Dialect) -> Refused:

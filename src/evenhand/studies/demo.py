@@ -2,9 +2,9 @@
 
 Now: population → check → a split without leaks → a provider's sample → a filter → a draw →
 simulated volunteers and experts → agreement → gold → a validated recipe → population estimates →
-detectors against people → the report card of a detector → the detector in the box on three
-sentences. Every figure but those last scores is simulated and says so; what is known because it was
-made up stands beside what was found.
+detectors against people → the report card of a detector → the detectors in the box on all posts
+and on three sentences. Every figure but those last scores is simulated and says so; what is known
+because it was made up stands beside what was found.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from evenhand.studies.compare import compare
 from evenhand.studies.data_reports import check_sections, check_sentences
 from evenhand.studies.demo_audit import audited
 from evenhand.studies.demo_campaign import FILTER, Campaign, run_campaign
-from evenhand.studies.demo_score import scored
+from evenhand.studies.demo_score import scored, scored_file
 from evenhand.studies.estimates import Claim, estimate_population
 from evenhand.studies.parts import Parts, Step, silent
 from evenhand.studies.population import ABUSE_RATE, Population, make_population
@@ -38,7 +38,7 @@ from evenhand.studies.samples import weights_of
 from evenhand.studies.validation import Asked, validate
 from evenhand.studies.volunteers import ANSWERS, EXPERTS, VOLUNTEERS
 
-_STEPS = 14
+_STEPS = 15
 _AGREEMENT = ("posts_judged", "percent_agreement", "fleiss_kappa", "krippendorff_alpha", "icc_1_1")
 _RECIPE = "naive-bayes"
 _VALIDATION = ("macro_f1", "macro_f1_difference", "auc")
@@ -55,7 +55,7 @@ def run_demo(run: Run, *, posts: int, step: Step = silent) -> Parts:
     step("Drawing a sample and asking people", 3, _STEPS)
     campaign = run_campaign(run, population)
     labelled = replace(campaign.labelled, gold=vote_shares(_crowd(campaign)))
-    for number, (name, part) in enumerate(_second_half(run, campaign, labelled), 4):
+    for number, (name, part) in enumerate(_second_half(run, population, campaign, labelled), 4):
         step(name, number, _STEPS)
         sections += part.sections
         sentences += part.summary
@@ -105,7 +105,9 @@ def _first_half(run: Run, population: Population, step: Step) -> tuple[list[Sect
     return sections, sentences
 
 
-def _second_half(run: Run, campaign: Campaign, labelled: Corpus) -> list[tuple[str, Parts]]:
+def _second_half(
+    run: Run, population: Population, campaign: Campaign, labelled: Corpus
+) -> list[tuple[str, Parts]]:
     """Agreement, gold, a recipe, estimates and detectors, as the commands of these names do."""
     sample = campaign.labelled
     crowd = replace(sample, judgements=_crowd(campaign))
@@ -170,6 +172,7 @@ def _second_half(run: Run, campaign: Campaign, labelled: Corpus) -> list[tuple[s
         ("The truth", truth),
         ("Detectors against people", compared),
         ("A report card", audited(run, labelled, _RECIPE)),
+        ("A file", scored_file(run, population.corpus)),
         ("The detector in the box", scored(run)),
     ]
 

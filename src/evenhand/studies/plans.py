@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
+import numpy as np
 import polars as pl
 
 from evenhand.core import registry
@@ -18,12 +19,16 @@ from evenhand.data.find import find, used
 from evenhand.models.calibration import Calibration, fitted
 from evenhand.models.encoder_detector import EncoderDetector
 from evenhand.models.fast import FastDetector
-from evenhand.models.find import recipe
+from evenhand.models.find import detector, recipe
+from evenhand.models.lessons import taught
 from evenhand.models.material import Material, material
 from evenhand.models.options import from_json
 from evenhand.models.perspective_like import learn_maps
 from evenhand.models.plan import Plan, Target, find_plan
-from evenhand.models.saving import save
+from evenhand.models.protocol import Detector
+from evenhand.models.saving import load, save
+from evenhand.models.scoring import KnowsPosts
+from evenhand.models.transformer import Transformer
 from evenhand.models.watching import watching
 from evenhand.reports import Section
 from evenhand.studies.parts import Parts, Step, silent
@@ -61,14 +66,15 @@ def train_plan(
     if not resume:
         shutil.rmtree(checkpoints, ignore_errors=True)
     with watching(step=step, checkpoints=checkpoints):
-        detector = ready.fit_material(given, seed=run.seed)
+        given = taught_material(ready, plan, given, run.seed, checkpoints, step)
+        learned = ready.fit_material(given, seed=run.seed)
     step("calibrating", 0, None)
-    detector, found = ready_to_score(detector, plan, given, run.seed)
+    made, found = ready_to_score(learned, plan, given, run.seed)
     run.data.extend(given.data)
     run.findings += found
-    save(detector, folder, data=run.data)
+    save(made, folder, data=run.data)
     shutil.rmtree(checkpoints, ignore_errors=True)
-    learned = [
+    read = [
         Finding(
             measure="posts",
             value=count,
@@ -78,12 +84,12 @@ def train_plan(
         for corpus, counts in given.counts.items()
         for split, count in counts.items()
     ]
-    run.findings += learned
+    run.findings += read
     return Parts(
         f"Training of {recipe_name} by plan {plan.name}",
-        [Section("Learned from", [], learned), Section("Calibrated", [], found)],
+        [Section("Learned from", [], read), Section("Calibrated", [], found)],
         [
-            f"Saved to {folder}. It scores {', '.join(detector.attributes)}.",
+            f"Saved to {folder}. It scores {', '.join(made.attributes)}.",
             "How good it is: `evenhand audit` and `evenhand compare` measure it.",
         ],
     )
@@ -100,6 +106,75 @@ def planned(name: str, plan: Plan) -> LearnsMaterial:
     options = {key: value for key, value in plan.options.items() if key not in said}
     made: Any = replace(given, **from_json(kind, options))  # type: ignore[type-var]
     return made  # type: ignore[no-any-return]
+
+
+def taught_material(
+    student: LearnsMaterial, plan: Plan, given: Material, seed: int, kept: Path, step: Step
+) -> Material:
+    """The rows with the mean answer of teachers; those trained for it are kept in a folder."""
+    if plan.teachers is None:
+        return given
+    names, trust = plan.teachers.attributes, plan.teachers.trust
+    train = given.train
+    answers = []
+    for name, teacher in _teachers(student, plan, seed, kept, step):
+        step(f"asking {name}", 0, None)
+        absent = [attribute for attribute in names if attribute not in teacher.attributes]
+        if absent:
+            raise BadInput(f"plan {plan.name}: {name} does not answer {', '.join(absent)}")
+        columns = [teacher.attributes.index(attribute) for attribute in names]
+        answers.append(teacher.score(train.texts)[:, columns])
+    left = {part.name: [name in part.taught for name in names] for part in plan.parts}
+    none = [False] * len(names)
+    asked = np.array([left.get(part, none) for part in train.parts])
+    mean = np.mean(answers, axis=0)
+    return replace(given, train=taught(train, names, mean, trust=trust, left=asked))
+
+
+def _teachers(
+    student: LearnsMaterial, plan: Plan, seed: int, kept: Path, step: Step
+) -> Iterator[tuple[str, Detector]]:
+    """Those that are there, then those that are trained, each by its name."""
+    if plan.teachers is None:
+        return
+    for name in plan.teachers.detectors:
+        found = detector(name)
+        if isinstance(found, KnowsPosts):
+            raise BadInput(f"plan {plan.name}: {name} knows posts by id; a teacher reads texts")
+        yield name, found
+    if not plan.teachers.networks:
+        return
+    if not isinstance(student, Transformer):
+        raise BadInput(f"plan {plan.name} trains teachers, which the recipe transformer does")
+    own = plan.of_teachers(plan.teachers.attributes)
+    lessons = material(own, seed=seed)
+    for number in range(1, plan.teachers.networks + 1):
+        name = f"teacher {number}"
+
+        def told(what: str, done: float, total: float | None, name: str = name) -> None:
+            step(f"{name}, {what}", done, total)
+
+        with watching(step=told, checkpoints=kept):
+            one = replace(student, int8=False)
+            yield name, _teacher(one, own, lessons, seed, number, kept / f"teacher-{number}")
+
+
+def _teacher(
+    recipe: Transformer, plan: Plan, lessons: Material, seed: int, number: int, folder: Path
+) -> Attributes:
+    """A teacher as it was kept, or trained now; each has a seed of its own."""
+    expected = lessons.record(recipe, seed=seed + number)
+    if folder.exists():
+        found: Any = load(folder)
+        same = ("seed", "training_sha256")
+        if found.record.recipe == recipe and all(
+            found.record.provenance[key] == expected.provenance[key] for key in same
+        ):
+            return found  # type: ignore[no-any-return]
+    learned = recipe.fit_material(lessons, seed=seed + number)
+    ready, _ = ready_to_score(learned, plan, lessons, seed)
+    save(ready, folder, data=lessons.data)
+    return ready
 
 
 def ready_to_score(

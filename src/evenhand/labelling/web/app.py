@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
 from litestar import Litestar, Request, Response, route
@@ -14,7 +14,6 @@ from litestar.datastructures import Cookie
 from litestar.exceptions import HTTPException
 from litestar.handlers import HTTPRouteHandler
 
-from evenhand.labelling.report import Estimate
 from evenhand.labelling.store import Store
 from evenhand.labelling.web.asking import Ask, Reply
 from evenhand.labelling.web.drawing import STATIC, static
@@ -22,6 +21,9 @@ from evenhand.labelling.web.gate import Raw, answered, failed
 from evenhand.labelling.web.policy import ROUTES, Route
 from evenhand.labelling.web.settings import Settings
 from evenhand.labelling.web.site import Site
+
+if TYPE_CHECKING:
+    from evenhand.labelling.report import Estimate  # with scipy: loaded when figures are asked for
 
 AnyRequest = Request[Any, Any, Any]
 HEADERS = {

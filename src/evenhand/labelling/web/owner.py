@@ -10,7 +10,6 @@ from pathlib import Path
 from evenhand.labelling.export import FORMS, export
 from evenhand.labelling.records import read_records
 from evenhand.labelling.web.asking import Ask, Reply, attached, to
-from evenhand.labelling.web.figures import figures_of
 
 _LONG = 10
 """Digits of a number that no database would take."""
@@ -23,6 +22,8 @@ def dashboard(ask: Ask) -> Reply:
 
 def figures(ask: Ask) -> Reply:
     """Agreement with intervals, annotators one by one, current estimates."""
+    from evenhand.labelling.web.figures import figures_of  # with scipy: a worker starts without
+
     return ask.page("figures.html", figures=figures_of(ask.site))
 
 

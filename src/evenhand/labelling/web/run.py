@@ -6,16 +6,19 @@ import os
 import socket
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import uvicorn
 from litestar import Litestar
 
 from evenhand.labelling.campaign import read_campaign
 from evenhand.labelling.posts import read_posts
-from evenhand.labelling.report import Estimate
 from evenhand.labelling.store import Store, opened
 from evenhand.labelling.web.app import create_app
 from evenhand.labelling.web.settings import Settings
+
+if TYPE_CHECKING:
+    from evenhand.labelling.report import Estimate  # with scipy: loaded when figures are asked for
 
 _SETTINGS = "EVENHAND_LABEL"
 """Hands the settings on to the workers."""

@@ -6,16 +6,19 @@ import hmac
 import threading
 import time
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
 from evenhand.labelling.posts import CampaignPosts, read_posts
 from evenhand.labelling.progress import Progress
-from evenhand.labelling.report import Estimate
 from evenhand.labelling.store import Store
 from evenhand.labelling.web.limits import Failures
 from evenhand.labelling.web.settings import Settings
 from evenhand.labelling.wellbeing import masked
+
+if TYPE_CHECKING:
+    from evenhand.labelling.report import Estimate  # with scipy: loaded when figures are asked for
 
 _FRESH_SECONDS = 15
 

@@ -1,0 +1,42 @@
+"""What is learned where teachers answer beside the labels."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from evenhand.models.lessons import Lessons, Task, taught
+
+ROWS = Lessons(
+    texts=["a", "b", "c"],
+    tasks=(Task("RUDE"), Task("HATE")),
+    # The first row is hateful, the second is not labelled for HATE, the third for nothing.
+    shares=np.array([[0, 0, 0, 1], [1, 0, 0, 0], [0, 0, 0, 0]], dtype=np.float32),
+    labelled=np.array([[False, True], [True, False], [False, False]]),
+    weights=np.ones(3, dtype=np.float32),
+    times=np.ones(3),
+    parts=["x", "y", "z"],
+)
+P = np.array([[0.6], [0.3], [0.2]])
+LEFT = np.array([[False], [False], [True]])
+
+
+def test_teachers_stand_beside_labels_and_in_place_of_missing_ones():
+    found = taught(ROWS, ["HATE"], P, trust=0.5, left=LEFT)
+    # (0, 1) and (.4, .6) by halves: (.2, .8); a row that is not left to them keeps nothing.
+    assert np.allclose(found.shares, [[0, 0, 0.2, 0.8], [1, 0, 0, 0], [0, 0, 0.8, 0.2]])
+    assert found.labelled.tolist() == [[False, True], [True, False], [False, True]]
+    assert ROWS.shares[0, 3] == 1  # the rows themselves are left as they were
+
+
+def test_no_trust_leaves_labels_as_they_are():
+    found = taught(ROWS, ["HATE"], P, trust=0.0, left=LEFT & False)
+    assert np.array_equal(found.shares, ROWS.shares)
+
+
+def test_a_row_and_its_mate_are_answered_alike():
+    rows = replace(ROWS, mates=np.array([2, -1, 0]))
+    found = taught(rows, ["HATE"], P, trust=0.5, left=LEFT)
+    # Both get (.6 + .2) / 2 = .4: the first (0, 1) and (.6, .4) by halves.
+    assert np.allclose(found.shares[[0, 2], 2:], [[0.3, 0.7], [0.6, 0.4]])
