@@ -153,6 +153,20 @@ def test_sentences_of_our_own_and_exchanged_identities(data: Path):
     assert found.posts.height == 4  # neither is among the posts it was trained on
 
 
+def test_men_and_women_change_places_where_no_identity_is_named(data: Path):
+    text = BOTH.replace("times = 4.0", "times = 4.0\nswapped = 0.25\ngendered = 0.5")
+    file, made = "hatemojibuild/train.csv", MADE_UP["hatemojibuild"]
+    made = made.with_value(file, (0, "text"), "Two women saw her")
+    made.with_value(file, (1, "text"), "She saw her").write(data)
+
+    train = material(plan_of(data, text), seed=0).train
+
+    # The identity goes first: one reading in four of the first post, two in four of the second.
+    read = dict(zip(train.texts, train.times.tolist(), strict=True))
+    assert read["Two women saw her"] == 3.0
+    assert (read["She saw her"], read["He saw him"]) == (2.0, 2.0)
+
+
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [

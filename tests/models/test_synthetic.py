@@ -11,7 +11,7 @@ import pytest
 from evenhand.core.errors import BadInput
 from evenhand.models import synthetic
 from evenhand.models._synthetic_source import SLUR_SLOTS, TERM_SLOTS, slots, source, words
-from evenhand.models.synthetic import FAMILIES, Sentence, sentences, swapped, templates
+from evenhand.models.synthetic import FAMILIES, Sentence, regendered, sentences, swapped, templates
 
 IDENTITIES = source()["identities"]
 
@@ -241,3 +241,22 @@ def test_one_becomes_one_other_and_two_become_two(seed: int) -> None:
 def test_every_identity_can_come_in() -> None:
     came = {swap("these women", seed) for seed in range(1500)}
     assert {f"these {words('many', who)[0]}" for who in IDENTITIES if who != "women"} <= came
+
+
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [
+        ("She told her brother", "He told his sister"),
+        ("I saw HER and left her.", "I saw HIM and left him."),
+        ("It is his, not hers", "It is her, not his"),
+        ("He’s late, mum", "She's late, dad"),
+        ("Men and women", "Women and men"),
+    ],
+)
+def test_men_and_women_change_places(text: str, other: str):
+    assert regendered(text) == other
+
+
+@pytest.mark.parametrize("text", ["", "The weather", "@man #girls mankind her-story", "the_man"])
+def test_a_text_that_names_neither_is_left_alone(text: str):
+    assert regendered(text) is None

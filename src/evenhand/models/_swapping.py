@@ -1,4 +1,4 @@
-"""Exchange the identity terms of a text: the same text about somebody else.
+"""Exchange the identity terms of a text, or its genders: the same text about somebody else.
 
 A term becomes one of the same grammatical form (a group, a member, an adjective), with its case,
 its possessive and the article before it. Words that often mean something else are exchanged only
@@ -7,6 +7,8 @@ where the next word speaks of people, or never; the data file lists them.
 >>> import numpy as np
 >>> swapped("The weather is fine", np.random.default_rng(1)) is None
 True
+>>> regendered("She said that her brother saw him")
+'He said that his sister saw her'
 """
 
 from __future__ import annotations
@@ -39,6 +41,46 @@ def swapped(text: str, rng: np.random.Generator) -> str | None:
         parts += [text[done : match.start()], _exchanged(match, text, new, rng)]
         done = match.end()
     return "".join([*parts, text[done:]])
+
+
+def regendered(text: str) -> str | None:
+    """The text with men for women and women for men; None if it names neither."""
+    changed, new = 0, []
+    done = 0
+    for match in _GENDERED.finditer(text):
+        word = match[0].lower().replace("’", "'")
+        other = _gender_pairs().get(word) or _of_her(word, text[match.end() :])
+        if other is not None:
+            new += [text[done : match.start()], _as_written(other, match[0])]
+            done, changed = match.end(), changed + 1
+    return "".join([*new, text[done:]]) if changed else None
+
+
+_GENDERED = re.compile(r"(?<![\w@#/&-])[^\W\d_]+(?:['’](?:s|d|ll)(?!\w))?(?![\w-])")
+"""A word, with the verb that is written together with it."""
+
+
+@cache
+def _gender_pairs() -> Mapping[str, str]:
+    rules = source()["swapping"]
+    there = {man: woman for man, woman in rules["pairs"]}
+    back = {woman: man for man, woman in rules["pairs"]}
+    return {**there, **back, **dict.fromkeys(rules["to_her"], "her"), "hers": "his"}
+
+
+def _of_her(word: str, after: str) -> str | None:
+    """What stands for ``her``: his before what may be a noun, him elsewhere."""
+    if word != "her":
+        return None
+    follows = re.match(r"\s+([\w'’]+)", after)
+    is_noun = follows and follows[1].lower() not in source()["swapping"]["not_noun"]
+    return "his" if is_noun else "him"
+
+
+def _as_written(word: str, old: str) -> str:
+    if old.isupper() and len(old) > 1:
+        return word.upper()
+    return word.capitalize() if old[0].isupper() else word
 
 
 @cache

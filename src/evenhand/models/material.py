@@ -29,7 +29,7 @@ from evenhand.models.lessons import Lessons, Task
 from evenhand.models.plan import APART, Part, Plan
 from evenhand.models.protocol import Recipe, Record
 from evenhand.models.seen import Seen
-from evenhand.models.synthetic import sentences, swapped
+from evenhand.models.synthetic import regendered, sentences, swapped
 
 Bools = NDArray[np.bool_]
 _SYNTHETIC = "synthetic"
@@ -208,6 +208,7 @@ def _split(corpus: Corpus, table: pl.DataFrame, part: Part, seed: int) -> pl.Dat
         times=pl.when(true).then(part.times).otherwise(without),
         counts=pl.lit(part.weight),
         swapped=pl.lit(part.swapped),
+        gendered=pl.lit(part.gendered),
     )
 
 
@@ -255,6 +256,7 @@ def _own(plan: Plan, seed: int) -> pl.DataFrame:
                     "times": 1.0,
                     "counts": 1.0,
                     "swapped": 0.0,
+                    "gendered": 0.0,
                     "corpus": _SYNTHETIC,
                 }
             )
@@ -265,10 +267,12 @@ def _own(plan: Plan, seed: int) -> pl.DataFrame:
 def _exchanged(train: pl.DataFrame, plan: Plan, seed: int) -> pl.DataFrame:
     """The rows, and beside some of them a copy that names another identity: its mate."""
     rng = stream(seed, "exchange")
-    new = [
-        swapped(text, rng) if share else None
-        for text, share in train.select("text", "swapped").iter_rows()
-    ]
+    new, shares = list[str | None](), list[float]()
+    for text, share, gendered in train.select("text", "swapped", "gendered").iter_rows():
+        found = swapped(text, rng) if share else None
+        shares.append(share if found is not None or not gendered else gendered)
+        new.append(found if found is not None or not gendered else regendered(text))
+    train = train.with_columns(swapped=pl.Series(shares, dtype=pl.Float64)).drop("gendered")
     table = train.with_columns(new=pl.Series(new, dtype=pl.String)).with_row_index("place")
     has = pl.col("new").is_not_null()
     kept = pl.when(has).then(pl.col("times") * (1 - pl.col("swapped"))).otherwise("times")

@@ -49,6 +49,8 @@ class Part:
     """How much a post counts in the loss."""
     swapped: float = 0.0
     """The share of readings in which an identity named in a post is exchanged for another."""
+    gendered: float = 0.0
+    """The same for posts that name no such identity but men or women: they change places."""
     apart: list[str] = field(default_factory=lambda: list(APART))
     """Posts that share one of these with a held-out post are not trained on."""
     not_in: list[str] = field(default_factory=list)
@@ -273,7 +275,7 @@ def _made(kind: type[T], row: Any, where: str, faults: list[str]) -> T | None:
             or row.get(key, 1.0) < 0
         ):
             faults.append(f"{where}: {key} is {row[key]!r}; expected a number of 0 or more")
-    for key in ("swapped", "held_out", "base_rate", "trust"):
+    for key in ("swapped", "gendered", "held_out", "base_rate", "trust"):
         if not (isinstance(row.get(key, 0.1), int | float) and 0 <= row.get(key, 0.1) < 1):
             faults.append(f"{where}: {key} is {row[key]!r}; expected a share from 0 to below 1")
     return kind(**row) if len(faults) == before else None

@@ -64,7 +64,7 @@ def _write(path: Path, arrays: Mapping[str, NDArray[Any]], recipe: str) -> None:
             f"recipe {recipe!r} wants to save objects in {', '.join(objects)}; "
             "expected plain arrays of numbers"
         )
-    np.savez(path, **cast(Any, arrays))
+    np.savez_compressed(path, **cast(Any, arrays))
 
 
 def _about(record: Record, folder: Path) -> dict[str, Any]:

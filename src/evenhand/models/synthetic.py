@@ -27,10 +27,10 @@ import numpy as np
 
 from evenhand.core.errors import BadInput
 from evenhand.core.streams import stream
-from evenhand.models._swapping import swapped
+from evenhand.models._swapping import regendered, swapped
 from evenhand.models._synthetic_source import SLOT, TERM_SLOTS, slots, source, words
 
-__all__ = ["FAMILIES", "Sentence", "Template", "sentences", "swapped", "templates"]
+__all__ = ["FAMILIES", "Sentence", "Template", "regendered", "sentences", "swapped", "templates"]
 
 IDENTITY, SLUR, SIGN, NOBODY = "identity", "slur", "sign", "nobody"
 FAMILIES = (IDENTITY, SLUR, SIGN, NOBODY)
