@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -37,6 +38,14 @@ def test_thresholds_by_name_by_community_and_of_the_callers_own(app, tmp_path):
     assert above(community="/forum/other") == []
     assert above(community="/forum/movies", thresholds="lax") == []
     assert above(thresholds={"INSULT": 0.25}) == ["INSULT"]
+
+
+def test_half_a_pair_of_surrogates_is_read_as_the_replacement_character(client):
+    answer = client.post("/score", content=b'{"texts": ["cut \\ud83d"]}')
+    # Four characters and the one that stands for the half: 5 / 20.
+    assert answer.json()["results"][0]["scores"]["TOXICITY"] == 0.25
+    answer = client.post("/score", content=b'{"texts": ["cut \\ud83d"], "unheard": 1}')
+    assert "unknown field" in answer.json()["error"]["message"]
 
 
 def test_evidence_is_what_leaving_out_a_word_does(client):
@@ -105,6 +114,18 @@ def test_metrics_count_requests_and_texts_and_hold_no_text(client):
     assert 'evenhand_requests_total{route="analyze",status="400"} 1.0' in page
     assert "evenhand_texts_total 2.0" in page
     assert "secret" not in page and "abc" not in page
+
+
+def test_texts_scored_together_are_one_batch(app, tmp_path):
+    client = app(detector="python:served:slow")
+    with ThreadPoolExecutor(12) as pool:
+        asked = [pool.submit(client.post, "/score", json={"texts": ["a"]}) for _ in range(12)]
+        assert {one.result().status_code for one in asked} == {200}
+    page = client.get("/metrics").text
+    batches = float(re.search(r"^evenhand_batches_total (\S+)$", page, re.MULTILINE)[1])
+    # The first is scored alone; the others wait for it and are scored together, in 50 ms each.
+    assert "evenhand_texts_total 12.0" in page
+    assert 1 <= batches < 12
 
 
 def test_without_a_key_only_what_says_nothing_is_answered(app, tmp_path):

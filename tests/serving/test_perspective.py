@@ -74,6 +74,7 @@ def refused(client, content, code=400):
     error = answer.json()["error"]
     assert error["code"] == code
     assert error["status"] == "INVALID_ARGUMENT"
+    assert error["details"][0]["@type"].startswith("type.googleapis.com/")
     return error
 
 
@@ -162,8 +163,9 @@ def test_unsupported_attributes_are_dropped_where_asked(client, app):
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"{", b"[]", b"null", b'"text"', b"\xff\xfe", b"{'a': 1}", b"[" * 100_000, b"\x00"],
-)
+    [b"", b"{", b"[]", b"null", b'"text"', b"\xff\xfe", b"{'a': 1}", b"[" * 100_000, b"\x00",
+     b'{"comment": {"text": "a"}, "requestedAttributes": {"TOXICITY": {"scoreThreshold": NaN}}}'],
+)  # fmt: skip
 def test_what_is_no_json_object_is_refused(client, content):
     assert "Invalid JSON payload" in refused(client, content)["message"]
 
@@ -178,6 +180,8 @@ def test_what_is_no_json_object_is_refused(client, content):
         ({"requestedAttributes": {"TOXICITY": 1}}, "requested_attributes[TOXICITY]"),
         ({"requestedAttributes": {"TOXICITY": {"scoreThreshold": "high"}}},
          "requested_attributes[TOXICITY].score_threshold"),
+        ({"requestedAttributes": {"TOXICITY": {"scoreThreshold": 10**400}}},
+         "requested_attributes[TOXICITY].score_threshold"),
         ({"requestedAttributes": {"TOXICITY": {"scoreType": "OTHER"}}},
          "requested_attributes[TOXICITY].score_type"),
         ({"languages": "en"}, "languages"),
@@ -185,6 +189,11 @@ def test_what_is_no_json_object_is_refused(client, content):
         ({"clientToken": 3}, "client_token"),
         ({"spanAnnotations": "yes"}, "span_annotations"),
         ({"context": []}, "context"),
+        ({"context": {"entries": "x"}}, "context.entries"),
+        ({"context": {"articleAndParentComment": "x"}}, "article_and_parent_comment"),
+        ({"sessionId": 3}, "session_id"),
+        ({"communityId": ["m"]}, "community_id"),
+        ({"doNotStore": "yes"}, "do_not_store"),
     ],
 )  # fmt: skip
 def test_values_of_a_wrong_type_are_named(client, changed, field):
@@ -229,6 +238,7 @@ def test_a_wrong_method_is_refused_in_the_dialect(client):
     answer = client.get(URL)
     assert answer.status_code == 405
     assert answer.json()["error"]["status"] == "UNIMPLEMENTED"
+    assert answer.json()["error"]["details"] == []  # there, whatever the error
 
 
 def test_discovery_names_the_address_it_was_asked_under(client):

@@ -31,6 +31,9 @@ _LOCK = 7_243_119_001
 """Key of PostgreSQL's advisory lock under which one worker migrates."""
 
 
+_UNUSABLE = ("readonly", "malformed", "not a database", "disk I/O error")
+
+
 class Database:
     """An engine and its two kinds of transaction."""
 
@@ -144,10 +147,10 @@ class Database:
                 f"{self._name()}: the disk is full. This change was not saved; everything that was "
                 "acknowledged before is. Free some space and send it again"
             )
-        lost = error.connection_invalidated or state[:2] in ("08", "57", "28", "3D")
+        lost = error.connection_invalidated or state[:2] in ("08", "53", "57", "28", "3D")
         if lost or "unable to open" in words or "locked" in words or not (state or self.sqlite):
             return StoreUnreachable(f"{self._name()}: does not answer: {words}")
-        if "readonly" in words or "malformed" in words or "not a database" in words:
+        if any(each in words for each in _UNUSABLE):
             return StoreError(f"{self._name()}: cannot be used: {words}")
         return error
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import sqlalchemy as sa
@@ -11,6 +12,7 @@ from evenhand.labelling._context import Context
 from evenhand.labelling._tables import (
     HELD,
     VOTED,
+    Found,
     assignments,
     cases,
     erasures,
@@ -35,20 +37,28 @@ def everything_of(connection: sa.Connection, person: int) -> dict[str, Any]:
     log = sa.select(events).where(events.c.person == person).order_by(events.c.id)
     hidden = {"token", "person", "number"}
     return {
-        "person": {k: v for k, v in row._mapping.items() if k not in _PRIVATE},
-        "posts": [
-            {k: v for k, v in found._mapping.items() if k not in hidden}
-            for found in connection.execute(work)
-        ],
-        "log": [
-            {k: v for k, v in found._mapping.items() if k not in ("person", "number", "id")}
-            for found in connection.execute(log)
-        ],
+        "person": _readable(row, _PRIVATE),
+        "posts": [_readable(found, hidden) for found in connection.execute(work)],
+        "log": [_readable(found, {"person", "number", "id"}) for found in connection.execute(log)],
+    }
+
+
+def _readable(row: Found, hidden: set[str]) -> dict[str, Any]:
+    """A row as its person reads it: times as dates, without what is only for us."""
+    return {
+        name: datetime.fromtimestamp(value, UTC).isoformat(timespec="seconds")
+        if (name == "at" or name.endswith("_at")) and value is not None
+        else value
+        for name, value in row._mapping.items()
+        if name not in hidden
     }
 
 
 def forget(connection: sa.Connection, context: Context, person: int) -> None:
-    """Delete what a person answered and said of themselves; votes go back to the pool."""
+    """Delete what a person answered and said of themselves.
+
+    Votes go back to the pool, and cases they settled are open again.
+    """
     row = context.locked(connection, person)
     now = context.clock()
     mine = assignments.c.person == person
@@ -60,11 +70,9 @@ def forget(connection: sa.Connection, context: Context, person: int) -> None:
             _slots.give_back(connection, entry.cohort, entry.number, now)
     connection.execute(sa.delete(assignments).where(mine))
     connection.execute(sa.delete(sessions).where(sessions.c.person == person))
-    settled = sa.update(cases).where(cases.c.settled_by == person)
-    connection.execute(settled.values(settled_by=None))
-    connection.execute(
-        sa.update(cases).where(cases.c.holder == person).values(holder=None, token=None)
-    )
+    theirs = (cases.c.settled_by == person) | (cases.c.holder == person)
+    open_again = ("settled_by", "settled_at", "answers", "holder", "token", "expires_at")
+    connection.execute(sa.update(cases).where(theirs).values(dict.fromkeys(open_again)))
     connection.execute(sa.insert(erasures).values(person=person, at=now))
     connection.execute(sa.delete(events).where(events.c.person == person))
     blank: dict[str, Any] = {

@@ -54,6 +54,11 @@ class NotAllowed(BadInput):
 class CodeRefused(BadInput):
     """An invite code, password or one-time link is wrong, used up, expired or revoked."""
 
+    def __init__(self, what: str, why: str) -> None:
+        super().__init__(what)
+        self.why = why
+        """code, password, link (these may be guesses), expired, revoked or used_up."""
+
 
 class StoreError(EvenhandError):
     """The database cannot do what was asked; nothing that was acknowledged is lost."""

@@ -48,7 +48,7 @@ class People:
         with context.database.read() as connection:
             invite = connection.execute(find).one_or_none()
         if not context.codes.verify(secret, invite.hash if invite else None) or invite is None:
-            raise CodeRefused("this invite code is not known; check it letter by letter")
+            raise CodeRefused("this invite code is not known; check it letter by letter", "code")
         now = context.clock()
         usable = (
             (invites.c.id == invite.id)
@@ -59,7 +59,7 @@ class People:
         with context.database.write() as connection:
             used = sa.update(invites).where(usable).values(used=invites.c.used + 1)
             if not connection.execute(used).rowcount:
-                raise CodeRefused(_why(connection.execute(find).one(), now))
+                raise _refused(connection.execute(find).one(), now)
             role = context.campaign.cohort(invite.cohort).role
             return self.add(connection, role, invite.cohort, language)
 
@@ -150,7 +150,7 @@ class People:
         with self._context.database.read() as connection:
             row = connection.execute(find).one_or_none()
         if not self._context.codes.verify(password, row.password if row else None) or row is None:
-            raise CodeRefused("name or password is wrong")
+            raise CodeRefused("name or password is wrong", "password")
         return person_of(row, self._context.campaign)
 
     def data(self, person: int) -> dict[str, Any]:
@@ -186,9 +186,10 @@ class People:
             return person_of(row, self._context.campaign)
 
 
-def _why(invite: Found, now: float) -> str:
+def _refused(invite: Found, now: float) -> CodeRefused:
+    ask = "ask who invited you for a new one"
     if invite.revoked_at is not None:
-        return "this invite was revoked; ask who invited you for a new one"
+        return CodeRefused(f"this invite was revoked; {ask}", "revoked")
     if invite.expires_at <= now:
-        return "this invite has expired; ask who invited you for a new one"
-    return "this invite has been used up; ask who invited you for a new one"
+        return CodeRefused(f"this invite has expired; {ask}", "expired")
+    return CodeRefused(f"this invite has been used up; {ask}", "used_up")

@@ -96,7 +96,8 @@ class Sessions:
         with context.database.write() as connection:
             used = connection.execute(sa.update(links).where(usable).values(used_at=now))
             if not used.rowcount:
-                raise CodeRefused("this link was used before or has expired; make a new one")
+                what = "this link was used before or has expired; make a new one"
+                raise CodeRefused(what, "link")
             row = connection.execute(owner).one_or_none()
             if row is None:
                 return People(context).add(connection, "owner", None)

@@ -90,6 +90,7 @@ class Batcher:
     batches: int = 0
     scored: int = 0
     """Texts."""
+    _told: int = 0
     _queue: deque[_Waiting] = field(default_factory=deque)
     _running: asyncio.Task[None] | None = None
     _closed: bool = False
@@ -103,6 +104,11 @@ class Batcher:
     def wait(self) -> float:
         """Seconds until a request that comes now has its turn."""
         return self.pending * self.seconds_per_work
+
+    def new_batches(self) -> int:
+        """How many were scored since this was last asked."""
+        new, self._told = self.batches - self._told, self.batches
+        return new
 
     def expect_room(self) -> None:
         """Refuse at once where a request would wait too long."""

@@ -30,19 +30,20 @@ def _error(
     details: list[dict[str, Any]] | None = None,
     retry_after: int | None = None,
 ) -> Refused:
-    error: dict[str, Any] = {
-        "code": code,
-        "message": message,
-        "status": _STATUS.get(code, "UNKNOWN"),
-    }
-    if details:
-        error["details"] = details
+    status = _STATUS.get(code, "UNKNOWN")
+    if details is None:  # clients look into them, whatever happened
+        details = [_detail("INVALID_REQUEST")] if status == "INVALID_ARGUMENT" else []
+    error = {"code": code, "message": message, "status": status, "details": details}
     return Refused(code, {"error": error}, retry_after)
+
+
+def _detail(kind: str, **more: Any) -> dict[str, Any]:
+    return {"@type": _ERROR, "errorType": kind, **more}
 
 
 def refused(kind: str, message: str, **more: Any) -> Refused:
     """An error of the comment analyzer, e.g. ``COMMENT_EMPTY``."""
-    return _error(400, message, [{"@type": _ERROR, "errorType": kind, **more}])
+    return _error(400, message, [_detail(kind, **more)])
 
 
 def invalid(message: str) -> Refused:

@@ -13,6 +13,8 @@ import msgspec
 from evenhand.serving import google_errors as errors
 
 Object = Mapping[str, Any]
+_LARGEST = 3.4e38
+"""A number in the protocol has 32 bits."""
 
 
 def decoded(body: bytes) -> dict[str, Any]:
@@ -21,12 +23,21 @@ def decoded(body: bytes) -> dict[str, Any]:
         found = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         try:
-            found = _mended(json.loads(body))
+            found = mended(body)
         except (ValueError, RecursionError):
             raise errors.not_json() from None
     if not isinstance(found, dict):
         raise errors.not_json()
     return found
+
+
+def mended(body: bytes) -> Any:
+    """What a body holds, with the replacement character for half a pair; raises ValueError."""
+    return _mended(json.loads(body, parse_constant=_no_number))
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name} is no JSON")
 
 
 def _mended(found: Any) -> Any:
@@ -86,6 +97,6 @@ def number_at(given: Any, name: str, place: str) -> float | None:
     found = value(given, name)
     if found is None:
         return None
-    if isinstance(found, bool) or not isinstance(found, int | float):
+    if isinstance(found, bool) or not isinstance(found, int | float) or abs(found) > _LARGEST:
         raise errors.bad_value(f"{place}.{snake(name)}", "TYPE_FLOAT", found)
     return float(found)

@@ -54,7 +54,7 @@ class Metrics:
         self._observed(route).observe(seconds)
 
     def scored(self, texts: int, batches: int) -> None:
-        """Count texts, and the batches they were scored in."""
+        """Count texts, and the batches since texts were last counted."""
         self._texts.inc(texts)
         self._batches.inc(batches)
 

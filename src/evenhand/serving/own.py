@@ -11,6 +11,7 @@ from msgspec import Meta, Struct
 from evenhand.models.evidence import MOST_WORDS, Span
 from evenhand.serving.engine import PROBABILITY, SCALES, Engine
 from evenhand.serving.errors import own
+from evenhand.serving.google_json import mended
 from evenhand.serving.perspective import LONGEST, is_too_long
 from evenhand.serving.service import Service
 
@@ -124,8 +125,13 @@ def _thresholds(service: Service, asked: ScoreRequest, engine: Engine) -> Mappin
 
 
 def decoded(body: bytes) -> ScoreRequest:
-    """A body as a request."""
+    """A body as a request; half a pair of surrogates is read as in the other dialects."""
     try:
-        return msgspec.json.decode(body, type=ScoreRequest)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        try:
+            return msgspec.json.decode(body, type=ScoreRequest)
+        except msgspec.ValidationError:
+            raise
+        except (ValueError, RecursionError):
+            return msgspec.convert(mended(body), ScoreRequest)
+    except (ValueError, RecursionError) as error:
         raise own(400, str(error)) from None

@@ -30,6 +30,7 @@ MOST_SENTENCES = 64
 """Of more the last span holds the rest."""
 _SERVED = ("PROBABILITY", "SCORE_TYPE_UNSPECIFIED")
 _NOT_SERVED = ("STD_DEV_SCORE", "PERCENTILE", "RAW")
+_TEXTS = ("clientToken", "sessionId", "communityId")
 _PLAIN = ("PLAIN_TEXT", "TEXT_TYPE_UNSPECIFIED")
 
 
@@ -147,11 +148,17 @@ def comment(given: Object) -> str:
     if is_too_long(text):
         raise errors.refused("COMMENT_TOO_LONG", "Comment text too long.")
     around = object_at(given, "context") or {}
-    if value(around, "entries") and value(around, "articleAndParentComment"):
+    entries = value(around, "entries") or []
+    if not isinstance(entries, list):
+        raise errors.bad_value("context.entries", "TextEntry", entries)
+    if object_at(around, "articleAndParentComment") and entries:
         raise errors.invalid(
             "Context can have either entries or article_and_parent_comment, but both fields were "
             "populated."
         )
+    for name in _TEXTS:
+        text_at(given, name)
+    flag_at(given, "doNotStore")
     return text
 
 

@@ -125,9 +125,8 @@ class Service:
     async def score(self, texts: Sequence[str]) -> Floats:
         """Probabilities, one row per text."""
         engine = self.engine
-        before = engine.batcher.batches
         p = await engine.batcher.score(texts)
-        self.metrics.scored(len(texts), engine.batcher.batches - before)
+        self.metrics.scored(len(texts), engine.batcher.new_batches())
         if self.shadow:
             self.shadow.see(texts, p, by_new=engine is self.engines[1])
         return p

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -25,7 +27,7 @@ from evenhand.models.material import Material, material
 from evenhand.models.options import from_json
 from evenhand.models.perspective_like import learn_maps
 from evenhand.models.plan import Plan, Target, find_plan
-from evenhand.models.protocol import Detector
+from evenhand.models.protocol import Detector, Probabilities
 from evenhand.models.saving import load, save
 from evenhand.models.scoring import KnowsPosts
 from evenhand.models.transformer import Transformer
@@ -33,6 +35,8 @@ from evenhand.models.watching import watching
 from evenhand.reports import Section
 from evenhand.studies.parts import Parts, Step, silent
 
+_ASKED = 2000
+"""Texts a teacher is asked about at a time."""
 Attributes = EncoderDetector | FastDetector
 """A detector of several attributes, which can be calibrated."""
 
@@ -118,17 +122,32 @@ def taught_material(
     train = given.train
     answers = []
     for name, teacher in _teachers(student, plan, seed, kept, step):
-        step(f"asking {name}", 0, None)
         absent = [attribute for attribute in names if attribute not in teacher.attributes]
         if absent:
             raise BadInput(f"plan {plan.name}: {name} does not answer {', '.join(absent)}")
         columns = [teacher.attributes.index(attribute) for attribute in names]
-        answers.append(teacher.score(train.texts)[:, columns])
+        answers.append(_asked(teacher, name, train.texts, step)[:, columns])
     left = {part.name: [name in part.taught for name in names] for part in plan.parts}
     none = [False] * len(names)
     asked = np.array([left.get(part, none) for part in train.parts])
     mean = np.mean(answers, axis=0)
     return replace(given, train=taught(train, names, mean, trust=trust, left=asked))
+
+
+def _asked(teacher: Detector, name: str, texts: Sequence[str], step: Step) -> Probabilities:
+    """What a teacher says of texts, on all cores; of a long text it reads what a student reads."""
+    if isinstance(teacher, EncoderDetector):
+        teacher = replace(teacher, encoder=replace(teacher.encoder, windows=1))
+    parts = [texts[start : start + _ASKED] for start in range(0, len(texts), _ASKED)]
+    if len(parts) < 2:
+        step(f"asking {name}", 0, None)
+        return teacher.score(texts)
+    found = []
+    with get_context("spawn").Pool(os.cpu_count() or 1) as pool:
+        for done, part in enumerate(pool.imap(teacher.score, parts)):
+            step(f"asking {name}", done, len(parts))
+            found.append(part)
+    return np.concatenate(found)
 
 
 def _teachers(
@@ -155,8 +174,7 @@ def _teachers(
             step(f"{name}, {what}", done, total)
 
         with watching(step=told, checkpoints=kept):
-            one = replace(student, int8=False)
-            yield name, _teacher(one, own, lessons, seed, number, kept / f"teacher-{number}")
+            yield name, _teacher(student, own, lessons, seed, number, kept / f"teacher-{number}")
 
 
 def _teacher(

@@ -17,7 +17,7 @@ from litestar.handlers import HTTPRouteHandler
 from evenhand.labelling.store import Store
 from evenhand.labelling.web.asking import Ask, Reply
 from evenhand.labelling.web.drawing import STATIC, static
-from evenhand.labelling.web.gate import Raw, answered, failed
+from evenhand.labelling.web.gate import Raw, answered, failed, language_of
 from evenhand.labelling.web.policy import ROUTES, Route
 from evenhand.labelling.web.settings import Settings
 from evenhand.labelling.web.site import Site
@@ -102,11 +102,12 @@ class _Web:
 
     def wrong(self, request: AnyRequest, error: Exception) -> Response[Any]:
         """What happened before any route, such as an address that does not exist."""
-        ask = Ask(self._site, self._site.campaign.languages[0], "")
+        language = language_of(self._site, request.headers.get("accept-language", ""))
+        ask = Ask(self._site, language, "")
         if not isinstance(error, HTTPException):
             return self._sent(failed(ask, error))
         why = {404: "missing", 405: "missing"}.get(error.status_code, "input")
-        return self._sent(ask.page("refused.html", error.status_code, why=why))
+        return self._sent(ask.refused(error.status_code, why))
 
     def _sent(self, reply: Reply) -> Response[Any]:
         secure = self._site.settings.https

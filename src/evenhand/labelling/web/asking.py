@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from evenhand.labelling._reading import Text, said
@@ -30,6 +30,10 @@ class Reply:
     """A new token for the browser; empty to take the old one away."""
     lasting: bool = False
     """Whether the cookie outlives the browser's session."""
+
+
+Again = tuple[str, Sequence[tuple[str, str]]]
+"""Where a form goes and its fields, to send it once more."""
 
 
 @dataclass(frozen=True)
@@ -72,10 +76,20 @@ class Ask:
         """A page from a template."""
         return Reply(drawn(name, self, **values), status)
 
+    def refused(self, status: int, why: str, again: Again | None = None) -> Reply:
+        """The page that says why something was not done; ``again`` offers to try once more."""
+        return self.page("refused.html", status, why=why, again=again)
+
 
 def to(path: str) -> Reply:
     """Somewhere else, by GET: a form that is loaded again is not sent again."""
     return Reply("", 303, headers={"Location": path})
+
+
+def opened(ask: Ask, person: Person, path: str) -> Reply:
+    """A new session for the browser, and on to a page; annotators stay signed in."""
+    token = ask.site.store.sessions.open(person.id)
+    return replace(to(path), cookie=token, lasting=person.role == "annotator")
 
 
 def attached(name: str) -> dict[str, str]:

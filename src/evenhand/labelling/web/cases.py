@@ -10,16 +10,23 @@ from evenhand.labelling.questionnaire import Form
 from evenhand.labelling.web.asking import Ask, Reply, to
 from evenhand.labelling.web.forms import fields, unseen
 
+NOTICES = ("settled", "passed", "rested")
+
 
 def case_page(ask: Ask) -> Reply:
-    """The case the expert holds, or the oldest that is free."""
+    """The case the expert holds, or the oldest that is free; a break is suggested as elsewhere."""
+    if ask.me.break_due and ask.me.role != "owner":
+        return to("/rest?from=cases")
     case = ask.site.store.experts.next(ask.me.id)
     return _page(ask, case, {})
 
 
 def settle(ask: Ask) -> Reply:
-    """The expert's answers stand for the post."""
+    """The expert's answers stand for the post, or the case is left to others."""
     experts, answers = ask.site.store.experts, ask.answers()
+    if ask.one("action") == "skip":
+        experts.leave(ask.me.id, ask.one("token"))
+        return to("/cases?said=passed")
     if unseen(ask, ask.site.campaign.questionnaire):
         return _again(ask, answers, more=True)
     try:
@@ -43,9 +50,11 @@ def _page(
     faults: Sequence[AnswerFault] = (),
     more: bool = False,
 ) -> Reply:
-    said = "settled" if ask.query.get("said") == "settled" else None
+    said = ask.query.get("said")
+    said = said if said in NOTICES else None
+    waiting = ask.site.store.experts.waiting()
     if case is None:
-        return ask.page("no_case.html", said=said)
+        return ask.page("no_case.html", said=said, waiting=waiting)
     questions = ask.site.campaign.questionnaire
     text = ask.site.masked(case.task.text, ask.me.mask)
     return ask.page(
@@ -60,7 +69,7 @@ def _page(
         faults=faults,
         more=more,
         revealed=bool(form) or not ask.me.blur,
-        waiting=ask.site.store.experts.waiting(),
+        waiting=waiting,
         said=said,
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary
 
 import polars as pl
@@ -12,16 +12,19 @@ import polars as pl
 from evenhand.core.errors import BadInput, NotEnoughData
 from evenhand.core.records import Finding
 from evenhand.labelling.campaign import Campaign
+from evenhand.labelling.questionnaire import Question
 from evenhand.labelling.records import Records, read_records
 from evenhand.labelling.report import report
 from evenhand.labelling.web.site import Site
+from evenhand.reports import Section
 from evenhand.reports.numbers import count, interval_text, number, value_text
 from evenhand.reports.wording import origin_mark, remarks
 
 _RESAMPLES = 500
 """Fewer than in a report: the page is looked at while it changes."""
 _LEVEL = 0.95
-_FIRST = ("posts_judged", "percent_agreement", "fleiss_kappa", "krippendorff_alpha", "gwet_ac1")
+_JUDGED = "posts_judged"
+_FIRST = (_JUDGED, "percent_agreement", "fleiss_kappa", "krippendorff_alpha", "gwet_ac1")
 
 
 @dataclass(frozen=True)
@@ -54,11 +57,22 @@ class Annotator:
 
 
 @dataclass(frozen=True)
+class Part:
+    """A section of the page."""
+
+    question: Question | None
+    """The question whose answers are compared; None for estimates."""
+    notes: Sequence[str]
+    rows: Sequence[Row]
+
+
+@dataclass(frozen=True)
 class Figures:
     """Everything the page shows."""
 
-    sections: Sequence[tuple[str, Sequence[str], Sequence[Row]]]
-    labels: Sequence[str]
+    notes: Sequence[str]
+    """What holds for every question."""
+    parts: Sequence[Part]
     annotators: Sequence[Annotator]
     background: Mapping[str, Mapping[str, int]]
 
@@ -83,14 +97,27 @@ def _figures(site: Site) -> Figures:
     records = read_records(site.store, site.posts)
     try:
         made = report(site.campaign, records, estimate=site.estimate, seed=0, resamples=_RESAMPLES)
-        sections = [
-            (s.title, tuple(s.paragraphs), [_row(f) for f in s.findings]) for s in made.sections
-        ]
+        parts = [_part(site.campaign, section) for section in made.sections]
     except (BadInput, NotEnoughData):
-        sections = []  # nobody has voted yet
-    return Figures(
-        sections, site.campaign.main.labels, _annotators(site.campaign, records), records.background
-    )
+        parts = []  # nobody has voted yet
+    notes = next((part.notes for part in parts if part.question), ())
+    parts = [replace(part, notes=[n for n in part.notes if n not in notes]) for part in parts]
+    return Figures(notes, parts, _annotators(site.campaign, records), records.background)
+
+
+def _part(campaign: Campaign, section: Section) -> Part:
+    """A section; of a cohort that has not answered a question only that is said."""
+    name = next((f.group["question"] for f in section.findings if "question" in f.group), "")
+    voted = {f.group.get("cohort") for f in section.findings if f.measure == _JUDGED and f.value}
+    told = [
+        finding
+        for finding in section.findings
+        if "question" not in finding.group
+        or finding.measure == _JUDGED
+        or finding.group.get("cohort") in voted
+    ]
+    question = campaign.questionnaire.question(str(name))
+    return Part(question, tuple(section.paragraphs), [_row(finding) for finding in told])
 
 
 def _row(finding: Finding) -> Row:

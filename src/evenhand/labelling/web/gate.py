@@ -13,13 +13,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from evenhand.core.errors import BadInput
-from evenhand.labelling.errors import CodeRefused, NotAllowed, NotHeld, StoreError
+from evenhand.labelling.errors import CodeRefused, NotAllowed, NotHeld, StoreError, StoreFull
 from evenhand.labelling.person import Person
-from evenhand.labelling.web.asking import Ask, Reply, home, to
+from evenhand.labelling.web.asking import Again, Ask, Reply, home, to
 from evenhand.labelling.web.policy import Route
 from evenhand.labelling.web.site import Site
 
 _LOG = logging.getLogger("uvicorn.error")
+_GUESSES = ("code", "password", "link")
+"""A code that was right once is no guess: a class with an old invite is not held up."""
 
 
 @dataclass(frozen=True)
@@ -43,15 +45,25 @@ def answered(site: Site, route: Route, raw: Raw) -> Reply:
         ask = _ask(site, person, raw)
         return _new_visit(ask, raw, _admitted(route, ask))
     except Exception as error:
-        return failed(ask, error)
+        return failed(ask, error, _again(site, route, raw))
+
+
+def _again(site: Site, route: Route, raw: Raw) -> Again | None:
+    """A form of ours that holds no secret, to be sent once more when the store is back."""
+    csrf = next(iter(raw.form.get("csrf", ())), "")
+    if route.secret or not raw.form or not _same(csrf, site.csrf(raw.token or "")):
+        return None
+    return route.path, [(name, value) for name in raw.form for value in raw.form[name]]
 
 
 def _admitted(route: Route, ask: Ask) -> Reply:
     person = ask.person
     if (person.role if person else "anonymous") not in route.roles:
-        return ask.page("refused.html", 403, why="forbidden") if person else to("/")
+        if person:
+            return ask.refused(403, "forbidden")
+        return ask.refused(403, "signed_out") if route.method == "POST" else to("/")
     if route.method == "POST" and not _same(ask.one("csrf"), ask.site.csrf(ask.token)):
-        return ask.page("refused.html", 403, why="csrf")
+        return ask.refused(403, "csrf")
     if person and person.role != "owner" and route.stage not in (None, person.stage):
         return to(home(person))
     return _guarded(route, ask) if route.guarded else route.answer(ask)
@@ -61,29 +73,30 @@ def _guarded(route: Route, ask: Ask) -> Reply:
     failures = ask.site.failures
     wait = failures.wait(ask.address)
     if wait:
-        page = ask.page("refused.html", 429, why="often")
+        page = ask.refused(429, "often")
         return replace(page, headers={"Retry-After": str(wait)})
     try:
         return route.answer(ask)
-    except CodeRefused:
-        failures.add(ask.address)
-        return ask.page("refused.html", 403, why="code")
+    except CodeRefused as refused:
+        if refused.why in _GUESSES:
+            failures.add(ask.address)
+        return ask.refused(403, refused.why)
 
 
-def failed(ask: Ask, error: Exception) -> Reply:
+def failed(ask: Ask, error: Exception, again: Again | None = None) -> Reply:
     """A page for an error; what a log gets holds no text of a post and no answer."""
     if isinstance(error, NotHeld):
-        return ask.page("refused.html", 409, why="old")
+        return ask.refused(409, "old")
     if isinstance(error, NotAllowed):
-        return ask.page("refused.html", 403, why="forbidden")
+        return ask.refused(403, "forbidden")
     if isinstance(error, StoreError):
         _LOG.error("%s", error)
-        return ask.page("refused.html", 503, why="store")
+        return ask.refused(503, "full" if isinstance(error, StoreFull) else "store", again)
     if isinstance(error, BadInput):
-        return ask.page("refused.html", 400, why="input")
+        return ask.refused(400, "input")
     places = "".join(traceback.format_tb(error.__traceback__))
     _LOG.error("%s (its words are left out: they can hold texts)\n%s", type(error).__name__, places)
-    return ask.page("refused.html", 500, why="bug")
+    return ask.refused(500, "bug")
 
 
 def _ask(site: Site, person: Person | None, raw: Raw) -> Ask:
@@ -97,6 +110,11 @@ def _new_visit(ask: Ask, raw: Raw, reply: Reply) -> Reply:
     if raw.token or reply.cookie is not None:
         return reply
     return replace(reply, cookie=ask.token)
+
+
+def language_of(site: Site, header: str) -> str:
+    """The language of somebody of whom only the header Accept-Language is known."""
+    return _language(site, None, Raw(languages=header))
 
 
 def _language(site: Site, person: Person | None, raw: Raw) -> str:

@@ -71,13 +71,15 @@ def undo(ask: Ask) -> Reply:
 
 def rest_page(ask: Ask) -> Reply:
     """A break is suggested; nobody is held up."""
-    return ask.page("rest.html", totals=ask.site.totals())
+    back = "cases" if ask.query.get("from") == "cases" else "label"
+    return ask.page("rest.html", totals=ask.site.totals(), back=back)
 
 
 def rest(ask: Ask) -> Reply:
     """The person goes on after a break."""
     ask.site.store.work.rest(ask.me.id)
-    return to("/label?said=rested")
+    cases = ask.one("back") == "cases" and ask.me.role == "expert"
+    return to("/cases?said=rested" if cases else "/label?said=rested")
 
 
 def thanks(ask: Ask) -> Reply:
@@ -96,11 +98,11 @@ def picture(ask: Ask) -> Reply:
     number = int(ask.path["number"])
     folder = ask.site.campaign.folder.resolve()
     if not 0 <= number < len(names):
-        return ask.page("refused.html", 404, why="missing")
+        return ask.refused(404, "missing")
     path = (folder / names[number]).resolve()
     kind = mimetypes.guess_type(path.name)[0] or ""
     if not path.is_relative_to(folder) or not path.is_file() or not kind.startswith("image/"):
-        return ask.page("refused.html", 404, why="missing")
+        return ask.refused(404, "missing")
     return Reply(path.read_bytes(), media_type=kind)
 
 

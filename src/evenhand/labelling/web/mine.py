@@ -6,7 +6,7 @@ import json
 
 from evenhand.core.errors import BadInput
 from evenhand.labelling.errors import AnswersRefused
-from evenhand.labelling.web.asking import Ask, Reply, attached, home, to
+from evenhand.labelling.web.asking import Ask, Reply, attached, home, opened, to
 from evenhand.labelling.web.forms import fields
 
 
@@ -30,12 +30,13 @@ def settings(ask: Ask) -> Reply:
 
 
 def password(ask: Ask) -> Reply:
-    """A password to come back with."""
+    """A password to come back with; whoever was signed in elsewhere with the old one is out."""
     try:
         ask.site.store.people.set_password(ask.me.id, ask.one("password"))
     except BadInput:
         return _settings(ask, 422, short=True)
-    return to("/settings?said=password")
+    ask.site.store.sessions.close_all(ask.me.id)
+    return opened(ask, ask.me, "/settings?said=password")
 
 
 def _settings(ask: Ask, status: int = 200, short: bool = False) -> Reply:

@@ -64,7 +64,7 @@ def download(ask: Ask) -> Reply:
     """An export as one file."""
     form = ask.path["form"]
     if form not in FORMS:
-        return ask.page("refused.html", 404, why="missing")
+        return ask.refused(404, "missing")
     site = ask.site
     records = read_records(site.store, site.posts)
     packed = io.BytesIO()

@@ -36,6 +36,11 @@ class Route:
     guarded: bool = False
     """Takes a secret (code, password, link): tries are limited and run in a pool of their own."""
 
+    @property
+    def secret(self) -> bool:
+        """Whether its form holds a secret, which is never sent back."""
+        return self.guarded or self.path == "/password"
+
 
 ROUTES = (
     Route("GET", "/", ANYONE, visit.front),
@@ -46,6 +51,7 @@ ROUTES = (
     Route("GET", "/owner/{link:str}", ANYONE, visit.owner_page),
     Route("POST", "/owner", ANYONE, visit.owner, guarded=True),
     Route("POST", "/sign-out", SIGNED_IN, visit.sign_out),
+    Route("POST", "/sign-out-everywhere", SIGNED_IN, visit.sign_out_everywhere),
     Route("GET", "/stop", SIGNED_IN, label.stop),
     Route("GET", "/consent", LABELS, steps.consent_page, "consent"),
     Route("POST", "/consent", LABELS, steps.consent, "consent"),

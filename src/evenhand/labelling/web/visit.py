@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evenhand.labelling.person import Person
-from evenhand.labelling.web.asking import Ask, Reply, home, to
+from evenhand.labelling.web.asking import Ask, Reply, home, opened, to
 
 
 def front(ask: Ask) -> Reply:
@@ -50,10 +50,14 @@ def sign_out(ask: Ask) -> Reply:
     return Reply("", 303, headers={"Location": "/"}, cookie="")
 
 
+def sign_out_everywhere(ask: Ask) -> Reply:
+    """End every session of this person, such as one on a phone that was lost."""
+    ask.site.store.sessions.close_all(ask.me.id)
+    return Reply("", 303, headers={"Location": "/"}, cookie="")
+
+
 def _welcome(ask: Ask, person: Person) -> Reply:
     """A session with a token nobody knew before; one of somebody else in this browser ends."""
     if ask.person:
         ask.site.store.sessions.close(ask.token)
-    token = ask.site.store.sessions.open(person.id)
-    lasting = person.role == "annotator"
-    return Reply("", 303, headers={"Location": home(person)}, cookie=token, lasting=lasting)
+    return opened(ask, person, home(person))

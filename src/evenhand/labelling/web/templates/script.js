@@ -54,7 +54,11 @@
   }
   const flip = (id) => {
     const details = document.getElementById(id);
-    if (details) details.open = !details.open;
+    if (!details) return;
+    details.open = !details.open;
+    details.scrollIntoView({ block: "nearest" });
+    const note = details.open && details.querySelector("textarea");
+    if (note) note.focus();
   };
   const press = (selector) => {
     const button = document.querySelector(selector);
@@ -78,6 +82,7 @@
     if (/^[1-9]$/.test(event.key)) choose(Number(event.key));
     else if (event.key === "t") flip("post");
     else if (event.key === "d") flip("definitions");
+    else if (event.key === "f") flip("flagging");
     else if (event.key === "k") press("button[value=skip]");
     else if (event.key === "u") press("button[form=undo]");
     else if (event.key === "Enter" && !event.target.closest("a, button, summary")) press("button[value=vote]");
