@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import re
 import stat
+from datetime import UTC, datetime
 
 import pytest
 
+from evenhand.cli.serving import listed
 from evenhand.core.errors import BadInput
 from evenhand.serving import keys as module
 from evenhand.serving.keys import Keys, Limiter
@@ -22,6 +25,20 @@ def test_a_key_is_shown_once_and_kept_as_a_hash(tmp_path):
     assert keys.found(made) == key
     assert keys.found(made + "x") is None
     assert stat.S_IMODE((tmp_path / "keys.json").stat().st_mode) == 0o600
+
+
+def test_the_list_has_whole_times_on_a_narrow_terminal(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "80")
+    file = tmp_path / "keys.json"
+    Keys(file).add("a site with a name", rate=600)
+    Keys(file).revoke("a site with a name")
+    Keys(file).add("other")
+    listed(file)
+    told = capsys.readouterr().out
+    day = datetime.now(UTC).strftime("%Y-%m-%d")
+    assert len(re.findall(rf"{day} \d\d:\d\d\b", told)) == 3  # made twice, revoked once
+    assert "…" not in told
+    assert "as many requests a minute as" in told
 
 
 def test_a_running_server_sees_keys_come_and_go(tmp_path, monkeypatch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from evenhand.serving.openai_dialect import CATEGORIES, JUDGED, reply
@@ -22,7 +23,7 @@ def test_categories_that_are_not_judged_say_so(client):
 def test_of_two_attributes_the_lower_score_counts():
     scores = {"HATE": [0.9, 0.9], "THREAT": [0.2, 0.6], "INSULT": [0.1, 0.1]}
     thresholds = {"HATE": 0.5, "THREAT": 0.3, "INSULT": 0.4}
-    first, second = reply("m", scores, thresholds, 2)["results"]
+    first, second = msgspec.to_builtins(reply("m", scores, thresholds, 2))["results"]
     assert first["category_scores"]["hate"] == 0.9
     assert first["category_scores"]["hate/threatening"] == 0.2
     assert first["categories"]["hate"] and not first["categories"]["hate/threatening"]

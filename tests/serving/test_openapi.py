@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import jsonschema_rs
+import pytest
 import schemathesis
 from hypothesis import HealthCheck, given, settings
 
@@ -11,6 +13,42 @@ def test_the_document_names_every_dialect(client):
     assert {"/score", "/v1/moderations", "/v1alpha1/comments:analyze", "/healthz"} <= set(paths)
     score = paths["/score"]["post"]["requestBody"]["content"]["application/json"]["schema"]
     assert score["required"] == ["texts"]
+
+
+ASKED = {
+    "/score": {"texts": ["a"], "evidence": True},
+    "/v1/moderations": {"input": ["a", "b"]},
+    "/v1alpha1/comments:analyze": {
+        "comment": {"text": "One two. Three."},
+        "requestedAttributes": {"TOXICITY": {}},
+        "spanAnnotations": True,
+    },
+    "/v1alpha1/comments:suggestscore": {
+        "comment": {"text": "a"},
+        "attributeScores": {"TOXICITY": {"summaryScore": {"value": 1}}},
+    },
+}
+
+
+@pytest.mark.parametrize("path", ASKED)
+def test_questions_and_answers_are_what_the_document_says(client, path):
+    told = client.get("/schema/openapi.json").json()["paths"][path]["post"]
+
+    def schema(part):
+        found = part["content"]["application/json"]["schema"]
+        assert found["type"] == "object"
+        return jsonschema_rs.validator_for(found)
+
+    schema(told["requestBody"]).validate(ASKED[path])
+    schema(told["responses"]["200"]).validate(client.post(path, json=ASKED[path]).json())
+    schema(told["responses"]["4XX"]).validate(client.post(path, json={}).json())
+
+
+def test_the_page_says_what_fields_mean_and_which_are_needed(client):
+    page = client.get("/schema").text
+    assert "<strong>Required.</strong> Up to 1,000, each of at most 20,480 bytes." in page
+    assert page.count("Required.") == 6  # texts, input, and two of each of Perspective's
+    assert "list of string or null" not in page
 
 
 def test_the_page_fetches_nothing_from_elsewhere(client):

@@ -116,8 +116,8 @@ def test_metrics_count_requests_and_texts_and_hold_no_text(client):
     assert "secret" not in page and "abc" not in page
 
 
-def test_texts_scored_together_are_one_batch(app, tmp_path):
-    client = app(detector="python:served:slow")
+def test_texts_scored_together_are_one_batch(app):
+    client = app(detector="python:served:slow", patience=60.0)
     with ThreadPoolExecutor(12) as pool:
         asked = [pool.submit(client.post, "/score", json={"texts": ["a"]}) for _ in range(12)]
         assert {one.result().status_code for one in asked} == {200}
@@ -186,6 +186,23 @@ def test_our_own_fault_is_answered_and_logged_without_the_text(app, caplog):
     assert client.post("/score", json={"texts": ["fine"]}).status_code == 200
 
 
+def test_the_page_takes_a_key_where_one_is_needed(app, tmp_path):
+    assert 'name="key"' not in app().get("/").text
+    client = app(require_key=True)
+    made, _ = Keys(tmp_path / "keys.json").add("site")
+    assert 'name="key"' in client.get("/").text
+    page = client.post("/", data={"text": "hello you", "key": made})
+    assert page.status_code == 200
+    assert '<h2 id="scores">' in page.text
+    assert made not in page.text
+    page = client.post("/", data={"text": "hello you", "key": "wrong"})
+    assert page.status_code == 401
+    assert "hello you" in page.text  # nobody has to type it again
+    counted = client.get("/metrics", headers={"x-goog-api-key": made}).text
+    assert 'evenhand_requests_total{route="page",status="200"} 1.0' in counted
+    assert 'evenhand_requests_total{route="page",status="401"} 1.0' in counted
+
+
 def test_the_page_scores_and_escapes(client):
     page = client.get("/")
     assert "<form" in page.text
@@ -206,7 +223,9 @@ def test_a_detector_without_a_card(client):
 
 def test_the_card_of_a_shipped_detector(app):
     client = app(detector="evenhand-fast")
-    assert client.get("/card").text.startswith("#")
+    card = client.get("/card")
+    assert card.text.startswith("#")
+    assert card.headers["content-type"] == "text/markdown; charset=utf-8"
     page = client.get("/card", headers={"Accept": "text/html"}).text
     assert "<h1>" in page and "<table>" in page
 

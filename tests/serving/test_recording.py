@@ -19,6 +19,7 @@ import pytest
 import uvicorn
 
 from evenhand.core.errors import BadInput, EvenhandError
+from evenhand.core.provenance import Run
 from evenhand.models._http import Patience
 from evenhand.serving import _recording_files, recording
 from evenhand.serving._recording_dialect import pointed_here, rows_of
@@ -28,6 +29,7 @@ from evenhand.serving._recording_proxy import app_of
 from evenhand.serving._recording_read import About, Digest
 from evenhand.serving._recording_texts import Text, record_texts
 from evenhand.serving.recording import Where, mentioned, read_recording, run_proxy, upstream_of
+from evenhand.studies.migrate_records import file_parts
 from servers import Answer, Time, error, free_port, p_of, stand_in
 
 KEY = "key-5f1c"
@@ -522,6 +524,7 @@ def test_each_distinct_text_is_asked_for_once_at_the_quotas_rate(tmp_path):
     # Three requests, one a second: two pauses of a second.
     assert [round(pause, 6) for pause in clock.slept] == [1.0, 1.0]
     assert (done.scored, done.known, done.refused, done.unanswered) == (3, 0, 0, 0)
+    assert done.empty == 1
     assert first.content["doNotStore"] is True
     assert {row["text"]: row["scores"]["TOXICITY"] for row in rows_in(tmp_path)} == {
         text: p_of(text) for text in ("a", "bb", "ccc")
@@ -555,6 +558,9 @@ def test_a_refused_text_is_kept_with_its_reason_and_not_asked_for_again(tmp_path
         first = asking(server, tmp_path, ["blorp"])
         again = asking(server, tmp_path, ["blorp"])
         assert (first.refused, again.known, len(server.asked)) == (1, 1, 1)
+        told = file_parts(Run(["evenhand"]), first, tmp_path).summary
+        assert told[0].endswith("rows without a text: 0.")
+        assert told[1].startswith("Refused 1 times: Attribute TOXICITY does not support request")
         assert "does not support" in rows_in(tmp_path)[0]["refused"]
         # In a named language it is another question.
         assert asking(server, tmp_path, ["blorp"], language="en").scored == 1

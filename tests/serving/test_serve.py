@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -106,6 +107,27 @@ def test_where_others_can_reach_it_a_key_is_wanted(serve, tmp_path):
     )  # fmt: skip
     time.sleep(1.1)
     assert httpx.post(f"{url}?key={key}", json=BODY).status_code == 400
+
+
+def test_a_port_that_is_taken_is_said_in_words(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        found = subprocess.run(
+            [sys.executable, "-m", "evenhand", "serve", "--port", port],
+            capture_output=True, text=True, cwd=tmp_path, timeout=60,
+        )  # fmt: skip
+    assert found.returncode == 2
+    assert f"evenhand: cannot listen on 127.0.0.1 port {port}: Address already in" in found.stderr
+    assert "Traceback" not in found.stderr
+
+
+def test_it_says_who_can_reach_it_and_a_language_has_any_spelling(serve):
+    server = serve("--detector", "python:served:plain", "--language", "pt-BR")
+    assert "Serving python:served:plain to this machine only; any key or none" in (
+        server.log.read_text()
+    )
+    named = {**BODY, "languages": ["pt"]}
+    assert httpx.post(server.base + PATH, json=named).status_code == 200
 
 
 @pytest.mark.parametrize(

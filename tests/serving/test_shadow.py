@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+import httpx
 import numpy as np
 import pytest
 
@@ -21,6 +22,32 @@ def test_drift_counts_by_hand():
     assert found["mean_distance"] == pytest.approx((0.1 + 0.5 + 0.5) / 3)
     assert found["newly_flagged"]["count"] == found["no_longer_flagged"]["count"] == 1
     assert found["newly_flagged"]["low"] < 1 / 3 < found["newly_flagged"]["high"]
+
+
+def test_counts_of_two_workers_add_up():
+    one, other = Drift(), Drift()
+    one.add(np.array([0.9, 0.2]), np.array([0.8, 0.7]), 0.5, 0.5)
+    other.add(np.array([0.6]), np.array([0.1]), 0.5, 0.5)
+    both = {what: amount + other.counts()[what] for what, amount in one.counts().items()}
+    all_at_once = Drift()
+    all_at_once.add(np.array([0.9, 0.2, 0.6]), np.array([0.8, 0.7, 0.1]), 0.5, 0.5)
+    assert Drift.of(both).document() == all_at_once.document()
+
+
+def test_what_all_workers_saw_is_shown(serve, tmp_path):
+    server = serve(
+        "--detector", "python:served:plain", "--shadow", "python:served:other", "--workers", "2",
+        "--state", str(tmp_path / "state.json"),
+    )  # fmt: skip
+    end = time.monotonic() + 60
+    while server.log.read_text().count("Application startup complete") < 2:
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    for _ in range(20):  # a new connection each, so that both are asked
+        assert httpx.post(f"{server.base}/score", json={"texts": ["hello"]}).status_code == 200
+    with httpx.Client(base_url=server.base) as client:
+        found = seen(client, 20)
+    assert found["attributes"]["TOXICITY"]["newly_flagged"]["count"] == 20
 
 
 def test_no_text_is_not_zero_drift():

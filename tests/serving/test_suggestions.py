@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
+import polars as pl
 import pytest
 
 URL = "/v1alpha1/comments:suggestscore?key=k"
@@ -64,6 +67,20 @@ def test_what_is_kept_is_a_post_with_judgements(app, tmp_path):
         ("INSULT", ["no"], 0.2),
     ]
     assert first["judgements"][0]["annotator"] == "anybody/s"
+
+
+def test_a_campaign_reads_what_was_kept(app, tmp_path):
+    path = tmp_path / "suggestions.jsonl"
+    client = app(suggestions=str(path))
+    for text in ("Hello there", "Hello you"):
+        client.post(URL, json=body(comment={"text": text}, doNotStore=False))
+    made = subprocess.run(
+        [sys.executable, "-m", "evenhand", "label", "new", "campaign", "--posts", str(path)],
+        cwd=tmp_path, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert made.stdout.startswith("2 posts.")
+    posts = pl.read_parquet(tmp_path / "campaign" / "posts" / "posts.parquet")
+    assert set(posts["text"]) == {"Hello there", "Hello you"}
 
 
 @pytest.mark.parametrize(

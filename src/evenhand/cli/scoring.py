@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -123,12 +124,14 @@ def score(
         )
         return
     for option, given in (("--out", out), ("--text", text), ("--id", id), ("--workers", workers)):
+        if given is not None and len(texts) > 1:
+            raise BadInput(f"{option} is for a file; name one file and no texts")
         if given is not None:
+            what = "is none" if os.path.lexists(texts[0]) else "does not exist"
             raise BadInput(
-                f"{option} is for a file, and {texts[0]!r} is none that ends in .csv, .tsv, .jsonl "
-                "or .parquet (all but Parquet also with .gz), nor a folder of .parquet files"
-                if len(texts) == 1
-                else f"{option} is for a file; name one file and no texts"
+                f"{option} is for a file, and {texts[0]!r} {what}; expected one that ends in .csv, "
+                ".tsv, .jsonl or .parquet (all but Parquet also with .gz), or a folder of .parquet "
+                "files"
             )
     piped = texts == [_INPUT]
     if _INPUT in texts and not piped:

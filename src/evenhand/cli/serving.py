@@ -104,6 +104,7 @@ def serve(
 ) -> None:
     """Serve scores over HTTP: in Perspective's dialect, OpenAI's and our own."""
     from evenhand.core.errors import BadInput, MissingExtra
+    from evenhand.serving.languages import primary
 
     try:
         from evenhand.serving.run import serve as run
@@ -119,7 +120,7 @@ def serve(
     settings = Settings(
         detector=detector, host=host, port=port, workers=workers,
         keys=str(keys or keys_file()), require_key=require_key, rate=rate, batch=batch,
-        patience=patience_ms / 1000, languages=tuple(language or ["en"]),
+        patience=patience_ms / 1000, languages=tuple(map(primary, language or ["en"])),
         allow_untested_language=allow_untested_language,
         drop_unsupported=drop_unsupported, base_rate=o.base_rate(base_rate),
         mapping=_path(mapping), thresholds=_path(thresholds), suggestions=_path(suggestions),
@@ -129,6 +130,9 @@ def serve(
         typer.echo(
             f"No key yet in {settings.keys}: add one with `evenhand keys add NAME`.", err=True
         )
+    who = "this machine only" if settings.where.loopback else f"all who can reach {host}"
+    key = "a key is needed" if settings.needs_key else "any key or none is accepted"
+    typer.echo(f"Serving {detector} to {who}; {key}. / is a page to try it on.", err=True)
     run(settings)
 
 
@@ -171,7 +175,7 @@ def add(
 def listed(keys: _File = None, as_json: o.Json = False) -> None:
     """All keys, by name and the beginning of their hashes."""
     from rich.console import Console
-    from rich.table import Table
+    from rich.table import Column, Table
 
     run = start()
     found = _keys(keys).all()
@@ -182,13 +186,22 @@ def listed(keys: _File = None, as_json: o.Json = False) -> None:
     if not found:
         typer.echo("No keys yet: `evenhand keys add NAME` makes one.")
         return
-    table = Table("name", "id", "made", "requests a minute", "admin", "revoked", box=None)
+    made, revoked = (Column(name, no_wrap=True) for name in ("made (UTC)", "revoked (UTC)"))
+    table = Table("name", "id", made, "a minute", "admin", revoked, box=None)
     for key in found:
-        rate = "the server's" if key.rate is None else f"{key.rate:g}"
+        rate = "–" if key.rate is None else f"{key.rate:g}"
         table.add_row(
-            key.name, key.id, key.made, rate, "yes" if key.admin else "", key.revoked or ""
-        )
+            key.name, key.id, _minute(key.made), rate, "yes" if key.admin else "",
+            _minute(key.revoked or ""),
+        )  # fmt: skip
     Console().print(table)
+    if any(key.rate is None for key in found):
+        typer.echo("– as many requests a minute as `evenhand serve --rate` says.")
+
+
+def _minute(at: str) -> str:
+    """A time of ours as a person reads it."""
+    return at[:16].replace("T", " ")
 
 
 @keys_app.command("revoke")

@@ -88,6 +88,8 @@ class State:
             return
         known = known if isinstance(known, dict) else {}
         unlike = [key for key in self.settings if known.get(key) != self.settings[key]]
+        if "detector" in unlike:  # which decides how many rows are in a chunk
+            unlike = [key for key in unlike if key != "rows in a chunk"]
         raise BadInput(
             f"{self.out}: holds scores made with another {' and '.join(unlike) or 'setting'}; name "
             "another folder, or delete this one"

@@ -9,8 +9,9 @@ words.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,10 @@ class Recorded:
     refused: int
     unanswered: int
     """Texts that never got an answer while others did; the next run asks again."""
+    empty: int = 0
+    """Rows without a text, which the service would refuse."""
+    reasons: Mapping[str, int] = field(default_factory=dict)
+    """Why texts were refused, and how many."""
 
 
 def record_texts(
@@ -65,9 +70,11 @@ def record_texts(
     asking = _Asking(to, tuple(sorted(attributes)), language)
     done = {row["id"] for row in read_recording(folder).rows if asking.answered(row)}
     digest = Digest(b"")
-    distinct = {digest.of(one.text): one for one in texts if one.text.strip()}
+    worded = [one for one in texts if one.text.strip()]
+    distinct = {digest.of(one.text): one for one in worded}
     missing = {name: one for name, one in distinct.items() if name not in done}
     counts = {"scored": 0, "refused": 0, "unanswered": 0}
+    reasons: Counter[str] = Counter()
     try:
         with Line(to, patience) as line:
             for number, (name, one) in enumerate(missing.items()):
@@ -77,6 +84,7 @@ def record_texts(
                     counts["unanswered"] += 1
                     continue
                 counts["refused" if "refused" in row else "scored"] += 1
+                reasons.update([row["refused"]] if "refused" in row else [])
                 said = {} if one.label is None else {"label": one.label}
                 store.keep({"id": name, "text": one.text, **row, **said})
     except Unanswered as error:
@@ -88,7 +96,12 @@ def record_texts(
         raise BadInput(f"{folder}: cannot be written: {error.strerror or error}") from error
     finally:
         store.close()
-    return Recorded(known=len(distinct) - len(missing), **counts)
+    return Recorded(
+        known=len(distinct) - len(missing),
+        empty=len(texts) - len(worded),
+        reasons=reasons,
+        **counts,
+    )
 
 
 @dataclass(frozen=True)

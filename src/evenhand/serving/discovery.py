@@ -31,6 +31,17 @@ def _schema(name: str, about: str, **properties: dict[str, Any]) -> dict[str, An
     return {"id": name, "type": "object", "description": about, "properties": properties}
 
 
+def _said(about: str, of: dict[str, Any]) -> dict[str, Any]:
+    return {**of, "description": about}
+
+
+_COMMENT = _said("The text, as plain text.", _ref("TextEntry"))
+_AROUND = _said("What stands around it; read, and not heeded.", _ref("Context"))
+_LANGUAGES = _said("Of the text; told from it unless named.", _list(_TEXT))
+_TOKEN = _said("Comes back with the answer.", _TEXT)
+_COMMUNITY = _said("Where the text was written.", _TEXT)
+_SESSION = _said("Who sends it, in a word of the caller's.", _TEXT)
+
 _SCHEMAS = [
     _schema(
         "TextEntry", "A text.", text=_TEXT,
@@ -61,10 +72,16 @@ _SCHEMAS = [
     ),
     _schema(
         "AnalyzeCommentRequest", "A text and the attributes wanted of it.",
-        comment=_ref("TextEntry"), context=_ref("Context"),
-        requestedAttributes=_by_name(_ref("AttributeParameters")), languages=_list(_TEXT),
-        doNotStore=_FLAG, spanAnnotations=_FLAG, dropUnsupportedAttributes=_FLAG,
-        clientToken=_TEXT, sessionId=_TEXT, communityId=_TEXT,
+        comment=_COMMENT, context=_AROUND,
+        requestedAttributes=_said(
+            "By name; a score below its scoreThreshold is left out.",
+            _by_name(_ref("AttributeParameters")),
+        ),
+        languages=_LANGUAGES,
+        doNotStore=_said("No text to be scored is ever kept.", _FLAG),
+        spanAnnotations=_said("Also scores of sentences.", _FLAG),
+        dropUnsupportedAttributes=_said("Leave out what is not known.", _FLAG),
+        clientToken=_TOKEN, sessionId=_SESSION, communityId=_COMMUNITY,
     ),
     _schema(
         "AnalyzeCommentResponse", "Scores by attribute.",
@@ -73,9 +90,11 @@ _SCHEMAS = [
     ),
     _schema(
         "SuggestCommentScoreRequest", "Scores that a person finds right.",
-        comment=_ref("TextEntry"), context=_ref("Context"),
-        attributeScores=_by_name(_ref("AttributeScores")), languages=_list(_TEXT),
-        doNotStore=_FLAG, communityId=_TEXT, clientToken=_TEXT, sessionId=_TEXT,
+        comment=_COMMENT, context=_AROUND,
+        attributeScores=_said("By attribute, 0 to 1.", _by_name(_ref("AttributeScores"))),
+        languages=_LANGUAGES,
+        doNotStore=_said("True unless the owner chose otherwise.", _FLAG),
+        communityId=_COMMUNITY, clientToken=_TOKEN, sessionId=_SESSION,
     ),
     _schema(
         "SuggestCommentScoreResponse", "That they were taken.",

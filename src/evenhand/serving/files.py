@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -55,6 +55,8 @@ class FileScores:
     thresholds: dict[str, float]
     finished_before: bool
     """Whether there was nothing left to do."""
+    agreement: Mapping[str, Any] | None = None
+    """Of a cascade with its better detector: how often, on how many posts, as it was measured."""
 
 
 def score_file(
@@ -86,6 +88,7 @@ def score_file(
     if wanted.attribute is not None:
         expect_attributes(loaded, [wanted.attribute])
     thresholds = scorer.thresholds
+    agreement = loaded.raw.provenance.get("jigsaw") if isinstance(loaded.raw, Cascade) else None
     stamp = given.stamp()
     settings = _settings(given, loaded, wanted)
     state = State(out, settings)
@@ -109,7 +112,12 @@ def score_file(
             state.finish(_summary(state.scores, thresholds))
         found = state.summary()
     return FileScores(
-        state.scores, str(path), settings["input"]["sha256"], finished_before=finished, **found
+        state.scores,
+        str(path),
+        settings["input"]["sha256"],
+        finished_before=finished,
+        agreement=agreement,
+        **found,
     )
 
 

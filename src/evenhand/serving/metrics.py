@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 
 from prometheus_client import (
@@ -45,6 +45,12 @@ class Metrics:
             registry=self._registry,
             multiprocess_mode="livesum",
         )
+        self._shadow = Counter(
+            "evenhand_shadow",
+            "What a shadow said of texts, beside the detector that answers; /shadow has the shares",
+            ["attribute", "what"],
+            registry=self._registry,
+        )
         self._observed = cache(self._seconds.labels)
         self._counted: Callable[[str, str], Counter] = cache(self._requests.labels)
 
@@ -62,10 +68,29 @@ class Metrics:
         """How much waits."""
         self._waiting.set(count)
 
+    def shadow(self, attribute: str, counts: Mapping[str, float]) -> None:
+        """Count what a shadow said."""
+        for what, amount in counts.items():
+            self._shadow.labels(attribute, what).inc(amount)
+
+    def shadowed(self) -> dict[str, dict[str, float]]:
+        """What :meth:`shadow` was told by all workers, by attribute."""
+        found: dict[str, dict[str, float]] = {}
+        for family in self._everything().collect():
+            for sample in family.samples:
+                if sample.name == "evenhand_shadow_total":
+                    by_what = found.setdefault(sample.labels["attribute"], {})
+                    by_what[sample.labels["what"]] = sample.value
+        return found
+
     def page(self) -> bytes:
         """In Prometheus's text form, of all workers."""
+        return generate_latest(self._everything())
+
+    def _everything(self) -> CollectorRegistry:
+        """The counters of all workers."""
         if FOLDER not in os.environ:
-            return generate_latest(self._registry)
+            return self._registry
         registry = CollectorRegistry()
         multiprocess.MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
-        return generate_latest(registry)
+        return registry

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from evenhand.serving.errors import Dialect, Refused
 from evenhand.serving.google_json import decoded
@@ -34,8 +34,30 @@ MOST_TEXTS = 256
 class Request(Struct):
     """What a client sends; read by hand, so that errors are in the dialect's form."""
 
-    input: str | list[str | dict[str, Any]]
-    model: str | None = None
+    input: Annotated[
+        str | list[str | dict[str, Any]],
+        Meta(description=f"A text, up to {MOST_TEXTS} texts, or the text parts of one message."),
+    ]
+    model: Annotated[
+        str | None, Meta(description="Taken and not heeded: the server's detector answers.")
+    ] = None
+
+
+class Result(Struct):
+    """What is said of one text, each by category."""
+
+    flagged: bool
+    categories: dict[str, bool]
+    category_scores: dict[str, float]
+    category_applied_input_types: dict[str, list[str]]
+
+
+class Reply(Struct):
+    """What is said of all of them."""
+
+    id: str
+    model: str
+    results: list[Result]
 
 
 def _error(
@@ -111,7 +133,7 @@ def reply(
     scores: Mapping[str, Sequence[float]],
     thresholds: Mapping[str, float],
     texts: int,
-) -> dict[str, Any]:
+) -> Reply:
     """The answer for some texts: scores by attribute, and the threshold of each."""
     judged = {
         category: names
@@ -128,13 +150,13 @@ def reply(
             for category, names in judged.items()
         }
         results.append(
-            {
-                "flagged": any(yes for _, yes in found.values()),
-                "categories": {name: found.get(name, (0.0, False))[1] for name in CATEGORIES},
-                "category_scores": {name: found.get(name, (0.0, False))[0] for name in CATEGORIES},
-                "category_applied_input_types": {
+            Result(
+                flagged=any(yes for _, yes in found.values()),
+                categories={name: found.get(name, (0.0, False))[1] for name in CATEGORIES},
+                category_scores={name: found.get(name, (0.0, False))[0] for name in CATEGORIES},
+                category_applied_input_types={
                     name: ["text"] if name in found else [] for name in CATEGORIES
                 },
-            }
+            )
         )
-    return {"id": f"modr-{uuid.uuid4().hex}", "model": model, "results": results}
+    return Reply(f"modr-{uuid.uuid4().hex}", model, results)

@@ -5,87 +5,87 @@ The page is plain HTML: the usual ones fetch their scripts from elsewhere.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 from litestar.openapi.plugins import OpenAPIRenderPlugin
-from litestar.openapi.spec import OpenAPIMediaType, Operation, RequestBody, Schema
+from litestar.openapi.spec import (
+    OpenAPIMediaType,
+    OpenAPIResponse,
+    Operation,
+    RequestBody,
+    Schema,
+)
 from litestar.openapi.spec.enums import OpenAPIType
 
 from evenhand.serving import discovery
 from evenhand.serving.templates import rendered
 
-_KINDS = {
-    "string": OpenAPIType.STRING,
-    "integer": OpenAPIType.INTEGER,
-    "number": OpenAPIType.NUMBER,
-    "boolean": OpenAPIType.BOOLEAN,
-}
+
+def described(summary: str, asked: str, answered: str, required: Sequence[str]) -> type[Operation]:
+    """An operation whose body and answer are schemas of the discovery document."""
+    known: dict[str, Any] = discovery.document("/")["schemas"]
+    body, reply = (_schema(known, {"$ref": name}) for name in (asked, answered))
+    body.required = list(required)
+    return _operation(summary, body, reply)
 
 
-def described(summary: str, schema: str) -> type[Operation]:
-    """An operation whose body is a schema of the discovery document."""
-    return _operation(summary, _schema(discovery.document("/")["schemas"], {"$ref": schema}))
+def described_by(
+    summary: str, asked: type[msgspec.Struct], answered: type[msgspec.Struct]
+) -> type[Operation]:
+    """An operation whose body and answer are structures of ours."""
+    found, known = msgspec.json.schema_components([asked, answered])
+    return _operation(summary, *(_schema(known, one) for one in found))
 
 
-def described_by(summary: str, kind: type[msgspec.Struct]) -> type[Operation]:
-    """An operation whose body is a structure of ours."""
-    (found,), known = msgspec.json.schema_components([kind])
-    return _operation(summary, _of_json(known, found))
-
-
-def _of_json(known: dict[str, Any], given: dict[str, Any]) -> Schema:
-    """A JSON schema with its references filled in."""
+def _schema(known: Mapping[str, Any], given: Mapping[str, Any]) -> Schema:
+    """A JSON schema with its references filled in; those of Google's documents are bare names."""
     if "$ref" in given:
-        given = known[given["$ref"].rpartition("/")[2]]
-    kinds = given.get("type")
+        given = {**known[given["$ref"].rpartition("/")[2]], **given}
+    kinds, items, more = (given.get(name) for name in ("type", "items", "additionalProperties"))
     return Schema(
         type=OpenAPIType(kinds) if kinds else None,
         description=given.get("description"),
-        items=_of_json(known, given["items"]) if given.get("items") else None,
-        properties={name: _of_json(known, one) for name, one in given["properties"].items()}
+        enum=given.get("enum"),
+        items=_schema(known, items) if items else None,
+        properties={name: _schema(known, one) for name, one in given["properties"].items()}
         if "properties" in given
         else None,
         required=given.get("required") or None,
-        any_of=[_of_json(known, one) for one in given["anyOf"]] if "anyOf" in given else None,
+        any_of=[_schema(known, one) for one in given["anyOf"]] if "anyOf" in given else None,
         min_items=given.get("minItems"),
         max_items=given.get("maxItems"),
-        additional_properties=_of_json(known, more)
-        if isinstance(more := given.get("additionalProperties"), dict) and more
+        additional_properties=_schema(known, more)
+        if isinstance(more, dict) and more
         else (more if isinstance(more, bool) else None),
     )
 
 
-def _operation(about: str, body: Schema) -> type[Operation]:
+_REFUSED = Schema(
+    type=OpenAPIType.OBJECT,
+    properties={"error": Schema(type=OpenAPIType.OBJECT)},
+    required=["error"],
+)
+
+
+def _operation(about: str, body: Schema, reply: Schema) -> type[Operation]:
     @dataclass
     class Described(Operation):
         def __post_init__(self) -> None:
             self.summary = about
-            self.request_body = RequestBody(
-                content={"application/json": OpenAPIMediaType(schema=body)}, required=True
-            )
+            self.request_body = RequestBody(content=_json(body), required=True)
+            self.responses = {
+                "200": OpenAPIResponse(description="The answer.", content=_json(reply)),
+                "4XX": OpenAPIResponse(description="Why there is none.", content=_json(_REFUSED)),
+            }
 
     return Described
 
 
-def _schema(known: dict[str, Any], given: dict[str, Any]) -> Schema:
-    if "$ref" in given:
-        given = known[given["$ref"]]
-    if given["type"] == "array":
-        return Schema(type=OpenAPIType.ARRAY, items=_schema(known, given["items"]))
-    if given["type"] != "object":
-        return Schema(type=_KINDS[given["type"]], enum=given.get("enum"))
-    if "additionalProperties" in given:
-        return Schema(
-            type=OpenAPIType.OBJECT,
-            additional_properties=_schema(known, given["additionalProperties"]),
-        )
-    return Schema(
-        type=OpenAPIType.OBJECT,
-        description=given["description"],
-        properties={name: _schema(known, one) for name, one in given["properties"].items()},
-    )
+def _json(schema: Schema) -> dict[str, OpenAPIMediaType]:
+    return {"application/json": OpenAPIMediaType(schema=schema)}
 
 
 class ApiPage(OpenAPIRenderPlugin):
@@ -114,15 +114,24 @@ class ApiPage(OpenAPIRenderPlugin):
         return rendered("api.html", groups=groups).encode()
 
 
-def _fields(operation: dict[str, Any]) -> list[tuple[str, str]]:
+def _fields(operation: dict[str, Any]) -> list[dict[str, Any]]:
     content = operation.get("requestBody", {}).get("content", {})
     found = content.get("application/json", {}).get("schema", {})
-    return [(name, _kind(one)) for name, one in found.get("properties", {}).items()]
+    return [
+        {
+            "name": name,
+            "kind": _kind(one),
+            "about": one.get("description", ""),
+            "required": name in found.get("required", ()),
+        }
+        for name, one in found.get("properties", {}).items()
+    ]
 
 
 def _kind(given: dict[str, Any]) -> str:
     if "anyOf" in given:
-        return " or ".join(_kind(one) for one in given["anyOf"])
+        kinds = [_kind(one) for one in given["anyOf"] if one.get("type") != "null"]
+        return " or ".join(kinds)
     if given.get("type") == "array":
         return f"list of {_kind(given.get('items', {}))}"
     return str(given.get("type", "any"))

@@ -20,20 +20,36 @@ MOST_EXPLAINED = 20
 """Texts of a call of which evidence is given: every word costs a score."""
 
 
+_Names = Annotated[list[str] | None, Meta(description="Which to score; all unless said.")]
+_Thresholds = Annotated[
+    str | dict[str, float] | None,
+    Meta(description="The name of a set of the owner's (shipped: the detector's), or your own."),
+]
+
+
 class ScoreRequest(Struct, forbid_unknown_fields=True):
     """Texts, and what is wanted of them."""
 
-    texts: Annotated[list[str], Meta(min_length=1, max_length=MOST_TEXTS)]
-    attributes: list[str] | None = None
-    """None for all that the detector has."""
-    scale: Annotated[str, Meta(description="probability or perspective-like")] = PROBABILITY
-    thresholds: str | dict[str, float] | None = None
-    """The name of a set of the owner's, or thresholds of the caller's own."""
-    community: str | None = None
-    """Whose set of thresholds to take where none is named."""
-    evidence: bool = False
-    evidence_of: str | None = None
-    """The attribute that evidence is of; None for the first."""
+    texts: Annotated[
+        list[str],
+        Meta(
+            min_length=1,
+            max_length=MOST_TEXTS,
+            description=f"Up to {MOST_TEXTS:,}, each of at most {LONGEST:,} bytes.",
+        ),
+    ]
+    attributes: _Names = None
+    scale: Annotated[str, Meta(description=f"{' or '.join(SCALES)}.")] = PROBABILITY
+    thresholds: _Thresholds = None
+    community: Annotated[
+        str | None, Meta(description="Whose set of thresholds to take where none is named.")
+    ] = None
+    evidence: Annotated[
+        bool, Meta(description=f"Also the words a score goes by; {MOST_EXPLAINED} texts at most.")
+    ] = False
+    evidence_of: Annotated[
+        str | None, Meta(description="The attribute evidence is of; the first unless said.")
+    ] = None
 
 
 class Word(Struct):

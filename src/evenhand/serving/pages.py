@@ -6,6 +6,7 @@ else.
 
 from __future__ import annotations
 
+import time
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -15,6 +16,7 @@ from litestar.handlers import HTTPRouteHandler
 from evenhand.models.evidence import Span
 from evenhand.serving.engine import PROBABILITY
 from evenhand.serving.errors import OWN, Refused
+from evenhand.serving.errors import own as problem
 from evenhand.serving.markdown import html_of
 from evenhand.serving.perspective import LONGEST, is_too_long
 from evenhand.serving.service import AnyRequest, Service, given_key, in_words
@@ -59,22 +61,24 @@ class Pages:
         return [empty, typed, card, css]
 
     async def _answered(self, request: AnyRequest) -> Response[str]:
-        service = self._service
+        service, start, text = self._service, time.perf_counter(), ""
         try:
-            caller = service.caller(given_key(request.scope), OWN)
-            service.admit(caller, OWN)
             form = parse_qs((await request.body()).decode("utf-8", "replace"))
-            text = form.get("text", [""])[0]
+            text, attribute, key = (
+                form.get(name, [""])[0] for name in ("text", "attribute", "key")
+            )
+            service.admit(service.caller(given_key(request.scope) or key or None, OWN), OWN)
             if not text.strip():
-                return self._page("score.html", text="", rows=[], fault="Type a text first.")
+                raise problem(400, "Type a text first.")
             if is_too_long(text):
-                fault = f"The text is longer than {LONGEST} bytes."
-                return self._page("score.html", text="", rows=[], fault=fault)
-            return await self._scored(text, form.get("attribute", [""])[0])
+                raise problem(400, f"The text is longer than {LONGEST} bytes.")
+            page = await self._scored(text, attribute)
         except Exception as error:
             refused: Refused = in_words(error, OWN)
             fault = str(refused.body["error"]["message"])
-            return self._page("score.html", text="", rows=[], fault=fault, status=refused.code)
+            page = self._page("score.html", text=text, rows=[], fault=fault, status=refused.code)
+        service.metrics.request("page", page.status_code or 200, time.perf_counter() - start)
+        return page
 
     async def _scored(self, text: str, wanted: str) -> Response[str]:
         engine = self._service.engine
@@ -103,7 +107,7 @@ class Pages:
             return self._page("missing.html", status=404)
         text = loaded.card.read_text(encoding="utf-8")
         if not as_page:
-            return Response(text, media_type="text/markdown; charset=utf-8")
+            return Response(text, media_type="text/markdown")
         return self._page("card.html", card=html_of(text))
 
     def _page(self, name: str, *, status: int = 200, **values: Any) -> Response[str]:
@@ -113,6 +117,7 @@ class Pages:
             detector=engine.loaded.name,
             attributes=engine.attributes,
             languages=self._service.settings.languages,
+            needs_key=self._service.settings.needs_key,
             **values,
         )
         return Response(page, status_code=status, media_type="text/html", headers=_HEADERS)

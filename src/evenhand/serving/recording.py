@@ -8,11 +8,9 @@ The service goes out of operation, and with it the scores that sites have set th
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from ipaddress import ip_address
+from dataclasses import replace
 from pathlib import Path
 
 from evenhand.core.errors import BadInput, MissingExtra
@@ -29,6 +27,7 @@ from evenhand.serving._recording_texts import (
     record_texts,
     usual_patience,
 )
+from evenhand.serving.listening import Where
 
 __all__ = [
     "ATTRIBUTES",
@@ -45,22 +44,6 @@ __all__ = [
     "run_proxy",
     "upstream_of",
 ]
-
-
-@dataclass(frozen=True)
-class Where:
-    """Where the proxy listens."""
-
-    host: str = "127.0.0.1"
-    port: int = 8090
-
-    @property
-    def loopback(self) -> bool:
-        """Whether only this machine can reach it."""
-        try:
-            return ip_address(self.host).is_loopback
-        except ValueError:
-            return self.host == "localhost"
 
 
 def upstream_of(url: str, key_file: Path | None) -> Address:
@@ -123,8 +106,7 @@ def run_proxy(
         raise MissingExtra(
             f"the proxy needs {error.name}; install it with: pip install 'evenhand[serve]'"
         ) from error
-    listening = _listen(where)
-    with listening:
+    with where.listening() as listening:
         keeper = Keeper(folder, to.url, sample=sample, scorer=scorer)
         app = app_of(to, keeper, timeout_seconds=timeout_seconds)
         # No access log: its lines have addresses, and those have keys.
@@ -136,22 +118,6 @@ def run_proxy(
         with suppress(KeyboardInterrupt):
             uvicorn.Server(config).run(sockets=[listening])
     return keeper.counts
-
-
-def _listen(where: Where) -> socket.socket:
-    """A socket that takes calls from now on."""
-    found = socket.socket(socket.AF_INET6 if ":" in where.host else socket.AF_INET)
-    try:
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        found.bind((where.host, where.port))
-        found.listen()
-    except OSError as error:
-        found.close()
-        raise BadInput(
-            f"cannot listen on {where.host} port {where.port}: {error.strerror or error}; name "
-            "another --host or --port"
-        ) from error
-    return found
 
 
 def record_file(

@@ -41,11 +41,12 @@ def routes(service: Service) -> tuple[list[Route], list[HTTPRouteHandler]]:
 
     scoring = Route(
         service, "/score", "score", OWN, handle_score, _MOST_BYTES,
-        described_by("Scores of many texts.", own.ScoreRequest), "Evenhand",
+        described_by("Scores of many texts.", own.ScoreRequest, own.ScoreReply), "Evenhand",
     )  # fmt: skip
     moderating = Route(
         service, "/v1/moderations", "moderations", OPENAI, handle_moderations, _MOST_BYTES,
-        described_by("Moderation of texts.", openai_dialect.Request), "OpenAI",
+        described_by("Moderation of texts.", openai_dialect.Request, openai_dialect.Reply),
+        "OpenAI",
     )  # fmt: skip
     return [scoring, moderating], [*_for_operators(service), *Pages(service).routes()]
 
@@ -74,7 +75,9 @@ def _for_operators(service: Service) -> list[HTTPRouteHandler]:
     async def handle_metrics(body: bytes, caller: Caller) -> Any:
         return service.metrics.page()
 
-    @get("/metrics", tags=["Operation"], summary="Counters for Prometheus.")
+    @get(
+        "/metrics", media_type=CONTENT_TYPE, tags=["Operation"], summary="Counters for Prometheus."
+    )
     async def metrics(request: AnyRequest) -> Response[bytes]:
         return await answered(request, "metrics", handle_metrics, media_type=CONTENT_TYPE)
 

@@ -76,11 +76,19 @@ def routes(service: Service) -> tuple[list[Route], list[HTTPRouteHandler]]:
 
     scoring = Route(
         service, _ANALYZE, "analyze", GOOGLE, handle_analyze, MOST_BYTES,
-        described("Scores of a text.", "AnalyzeCommentRequest"), "Perspective",
+        described(
+            "Scores of a text.", "AnalyzeCommentRequest", "AnalyzeCommentResponse",
+            ("comment", "requestedAttributes"),
+        ),
+        "Perspective",
     )  # fmt: skip
     suggesting = Route(
         service, _SUGGEST, "suggestscore", GOOGLE, suggested, MOST_BYTES,
-        described("Suggest scores of a text.", "SuggestCommentScoreRequest"), "Perspective",
+        described(
+            "Suggest scores of a text.", "SuggestCommentScoreRequest",
+            "SuggestCommentScoreResponse", ("comment", "attributeScores"),
+        ),
+        "Perspective",
     )  # fmt: skip
 
     @post(

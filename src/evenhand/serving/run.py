@@ -24,6 +24,7 @@ theirs, so that none sends a request on one that is just being closed."""
 
 def serve(settings: Settings) -> None:
     """Serve until told to stop; what was taken is finished first."""
+    settings.where.listening().close()  # said in words, and before a detector is loaded
     options: dict[str, Any] = {
         "host": settings.host,
         "port": settings.port,

@@ -79,7 +79,7 @@ class Service:
     limiter: Limiter
     thresholds: Thresholds
     switch: Switch
-    metrics: Metrics = field(default_factory=Metrics)
+    metrics: Metrics
     languages: Languages = field(default_factory=Languages)
     shadow: Shadow | None = None
     suggestions: Suggestions | None = None
@@ -104,7 +104,10 @@ class Service:
                     mapping=mapping if name == settings.detector else None,
                 )
             )
-        shadow = Shadow(engines[0].loaded, engines[1].loaded) if settings.shadow else None
+        metrics = Metrics()
+        shadow = None
+        if settings.shadow:
+            shadow = Shadow(engines[0].loaded, engines[1].loaded, metrics)
         return cls(
             settings=settings,
             engines=tuple(engines),
@@ -112,6 +115,7 @@ class Service:
             limiter=Limiter(settings.rate_of_one),
             thresholds=Thresholds.read(settings.thresholds, engines[0]),
             switch=Switch(Path(settings.state) if settings.state else None),
+            metrics=metrics,
             shadow=shadow,
             suggestions=Suggestions(Path(settings.suggestions)) if settings.suggestions else None,
             ready=True,

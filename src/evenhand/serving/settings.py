@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -11,6 +10,7 @@ from typing import Any, Self
 
 from evenhand.core.errors import BadInput
 from evenhand.data.find import data_folder
+from evenhand.serving.listening import Where
 
 
 def keys_file() -> Path:
@@ -61,19 +61,14 @@ class Settings:
             raise BadInput(*faults)
 
     @property
-    def is_loopback(self) -> bool:
-        """Whether only this machine can reach the server."""
-        if self.host == "localhost":
-            return True
-        try:
-            return ipaddress.ip_address(self.host).is_loopback
-        except ValueError:
-            return False
+    def where(self) -> Where:
+        """Where the server listens."""
+        return Where(self.host, self.port)
 
     @property
     def needs_key(self) -> bool:
         """Whether a request without a key is refused."""
-        return self.require_key or not self.is_loopback
+        return self.require_key or not self.where.loopback
 
     @property
     def rate_of_one(self) -> float | None:

@@ -11,11 +11,11 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,12 +23,15 @@ from numpy.typing import NDArray
 from evenhand.core.errors import BadInput
 from evenhand.core.provenance import file_at_once
 from evenhand.models.loaded import Loaded
+from evenhand.serving.metrics import Metrics
 from evenhand.stats.intervals import wilson
 
 Floats = NDArray[np.float64]
 _BINS = 10
 _MOST_WAITING = 256
 _LOOK_SECONDS = 1.0
+_ALL = "all"
+"""Under which texts are counted that the shadow did not score."""
 
 
 @dataclass(eq=False)
@@ -53,6 +56,33 @@ class Drift:
         self.cleared += int(((new < at_new) & (old >= at_old)).sum())
         self.old += _counted(old)
         self.new += _counted(new)
+
+    def counts(self) -> dict[str, float]:
+        """Everything counted, by name; sums of them are drifts, too."""
+        return {
+            "texts": self.n,
+            "distance": self.distance,
+            "newly_flagged": self.raised,
+            "no_longer_flagged": self.cleared,
+            **{f"old_{number}": float(count) for number, count in enumerate(self.old)},
+            **{f"new_{number}": float(count) for number, count in enumerate(self.new)},
+        }
+
+    @classmethod
+    def of(cls, counts: Mapping[str, float]) -> Self:
+        """From what :meth:`counts` gave, summed."""
+        old, new = (
+            np.array([int(counts.get(f"{side}_{number}", 0)) for number in range(_BINS)])
+            for side in ("old", "new")
+        )
+        return cls(
+            int(counts.get("texts", 0)),
+            counts.get("distance", 0.0),
+            int(counts.get("newly_flagged", 0)),
+            int(counts.get("no_longer_flagged", 0)),
+            old,
+            new,
+        )
 
     def document(self) -> dict[str, Any]:
         """Figures with n and intervals; null before the first text."""
@@ -83,13 +113,11 @@ def _counted(p: Floats) -> NDArray[np.int64]:
 class Shadow:
     """Scores what the answering detector scored, and counts the differences."""
 
-    def __init__(self, old: Loaded, new: Loaded) -> None:
+    def __init__(self, old: Loaded, new: Loaded, metrics: Metrics) -> None:
         self.old, self.new = old, new
-        self.left_out = 0
-        self.failed = 0
-        """Texts the shadow raised an error on."""
-        self._drifts = {name: Drift() for name in old.attributes if name in new.attributes}
-        if not self._drifts:
+        self._metrics = metrics
+        self._attributes = [name for name in old.attributes if name in new.attributes]
+        if not self._attributes:
             raise BadInput(f"--shadow {new.name}: has no attribute of {old.name}")
         self._waiting = 0
         self._lock = threading.Lock()
@@ -99,7 +127,7 @@ class Shadow:
         """Let the detector that did not answer score these texts, too, when there is time."""
         with self._lock:
             if self._waiting + len(texts) > _MOST_WAITING:
-                self.left_out += len(texts)
+                self._metrics.shadow(_ALL, {"left_out": len(texts)})
                 return
             self._waiting += len(texts)
         self._thread.submit(self._compare, list(texts), p, by_new)
@@ -109,15 +137,17 @@ class Shadow:
             q = (self.old if by_new else self.new).raw.score(texts)
             old, new = (q, p) if by_new else (p, q)
             at_old, at_new = self._thresholds(self.old), self._thresholds(self.new)
-            for name, drift in self._drifts.items():
+            for name in self._attributes:
+                drift = Drift()
                 drift.add(
                     old[:, self.old.attributes.index(name)],
                     new[:, self.new.attributes.index(name)],
                     at_old.get(name, 0.5),
                     at_new.get(name, 0.5),
                 )
+                self._metrics.shadow(name, drift.counts())
         except Exception:  # whatever the shadow does, answers go on
-            self.failed += len(texts)
+            self._metrics.shadow(_ALL, {"failed": len(texts)})
         finally:
             with self._lock:
                 self._waiting -= len(texts)
@@ -127,13 +157,15 @@ class Shadow:
         return {name: found.threshold for name, found in loaded.calibrations.items()}
 
     def document(self) -> dict[str, Any]:
-        """The drift of each attribute."""
+        """The drift of each attribute, over all workers."""
+        counted = self._metrics.shadowed()
         return {
             "old": self.old.name,
             "new": self.new.name,
-            "left_out": self.left_out,
-            "failed": self.failed,
-            "attributes": {name: drift.document() for name, drift in self._drifts.items()},
+            **{what: int(counted.get(_ALL, {}).get(what, 0)) for what in ("left_out", "failed")},
+            "attributes": {
+                name: Drift.of(counted.get(name, {})).document() for name in self._attributes
+            },
         }
 
     def close(self) -> None:

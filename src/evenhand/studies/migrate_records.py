@@ -14,6 +14,8 @@ from evenhand.serving.recording import Counts, Recorded, Text
 from evenhand.studies.parts import Parts
 
 _MEASURE = "recorded_answers"
+_MOST_REASONS = 5
+"""That a terminal shows; the recording has the reason of every text."""
 
 
 def texts_in(run: Run, path: Path, column: str | None, labels: str | None) -> list[Text]:
@@ -32,9 +34,13 @@ def file_parts(run: Run, done: Recorded, out: Path) -> Parts:
         "in the recording already": done.known,
         "refused by the service": done.refused,
         "never answered": done.unanswered,
+        "rows without a text": done.empty,
     }
-    more = "Texts that were never answered are asked for again by the same command."
-    return _parts(run, states, out, [more] if done.unanswered else [])
+    commonest = sorted(done.reasons.items(), key=lambda reason: (-reason[1], reason[0]))
+    more = [f"Refused {many:,} times: {why}" for why, many in commonest[:_MOST_REASONS]]
+    if done.unanswered:
+        more.append("Texts that were never answered are asked for again by the same command.")
+    return _parts(run, states, out, more)
 
 
 def proxy_parts(run: Run, counts: Counts, out: Path) -> Parts:

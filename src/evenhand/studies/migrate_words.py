@@ -52,12 +52,12 @@ def _by_mention(results: Sequence[Migrated]) -> Iterator[str]:
         index, own = Index(one.findings), {"attribute": one.pairs.attribute}
         some, none = (index.value(KEPT, **own, mentions=which) for which in ("any", "none"))
         if some is not None and none is not None:
-            parts.append(
-                f"{one.pairs.attribute} {percent(1 - some)} where an identity is mentioned, "
-                f"{percent(1 - none)} elsewhere"
-            )
+            parts.append(f"{one.pairs.attribute} {percent(1 - some)} and {percent(1 - none)}")
     if parts:
-        yield f"Decisions that flip: {'; '.join(parts)}."
+        yield (
+            "Decisions that flip where an identity is mentioned, and elsewhere: "
+            f"{'; '.join(parts)}."
+        )
 
 
 def unlike(one: Migrated) -> Iterator[str]:

@@ -126,6 +126,9 @@ def taught_material(
         if absent:
             raise BadInput(f"plan {plan.name}: {name} does not answer {', '.join(absent)}")
         columns = [teacher.attributes.index(attribute) for attribute in names]
+        if isinstance(student, Transformer) and isinstance(teacher, EncoderDetector):
+            # Of a long text it reads what the student reads: the beginning.
+            teacher = replace(teacher, encoder=replace(teacher.encoder, windows=1))
         answers.append(_asked(teacher, name, train.texts, step)[:, columns])
     left = {part.name: [name in part.taught for name in names] for part in plan.parts}
     none = [False] * len(names)
@@ -135,9 +138,7 @@ def taught_material(
 
 
 def _asked(teacher: Detector, name: str, texts: Sequence[str], step: Step) -> Probabilities:
-    """What a teacher says of texts, on all cores; of a long text it reads what a student reads."""
-    if isinstance(teacher, EncoderDetector):
-        teacher = replace(teacher, encoder=replace(teacher.encoder, windows=1))
+    """What a teacher says of texts, on all cores."""
     parts = [texts[start : start + _ASKED] for start in range(0, len(texts), _ASKED)]
     if len(parts) < 2:
         step(f"asking {name}", 0, None)

@@ -95,4 +95,11 @@ def _sentences(found: FileScores, wanted: Wanted) -> list[str]:
         )
     if found.flagged:
         told.append("Columns `…_flagged` are decisions at the shipped thresholds.")
+    if found.agreement:
+        told.append(
+            f"The cascade's decisions were those of evenhand-base in "
+            f"{100 * found.agreement['agree_together']:.1f} % of all, on "
+            f"{count(found.agreement['posts'])} held-out comments (jigsaw); on other posts they "
+            "can agree less."
+        )
     return [*told, LIMITS]

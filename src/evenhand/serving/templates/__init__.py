@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, select_autoescape
+from markupsafe import Markup, escape
 
 from evenhand.reports import LIMITS
 
@@ -21,7 +23,17 @@ def _environment() -> Environment:
         loader=PackageLoader("evenhand.serving"), autoescape=select_autoescape(["html"])
     )
     made.filters["strength"] = strength
+    made.filters["parted"] = parted
     return made
+
+
+def parted(name: str) -> Markup:
+    """A name that a narrow column may break between its words.
+
+    >>> parted("doNotStore"), parted("SEVERE_TOXICITY")
+    (Markup('do<wbr>Not<wbr>Store'), Markup('SEVERE_<wbr>TOXICITY'))
+    """
+    return Markup(re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=_)", "<wbr>", str(escape(name))))
 
 
 def strength(weight: float) -> int:
