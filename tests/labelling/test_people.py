@@ -127,6 +127,9 @@ def test_sessions_expire_and_can_be_revoked(make_store, people_ready, clock):
     last = store.sessions.open(person)
     clock.now += 3600 * 24 * 31
     assert store.sessions.person(last) is None
+    store.sessions.close("guess")
+    told = [row.kind for row in table(store, events) if row.person == person][2:]
+    assert told == ["signed-in"] * 3 + ["signed-out", "revoked", "signed-in"]
 
 
 def test_the_owner_signs_in_by_a_link_once(make_store, clock):
@@ -194,6 +197,9 @@ def test_people_can_see_and_delete_all_of_it(make_store, people_ready):
     assert json.loads(json.dumps(mine))["posts"][0]["post_text"] == task.text
     assert mine["posts"][0]["answers"]["chosen"]["abuse"] == ["Abusive"]
     assert "password" not in mine["person"] and task.token not in repr(mine)
+    # The clock of these tests starts at 1,800,000,000 seconds: 15 January 2027.
+    for kept in (mine["person"]["joined_at"], mine["posts"][0]["done_at"], mine["log"][0]["at"]):
+        assert kept.startswith("2027-01-15T08:00:0")
     store.people.erase(one)
     assert store.sessions.person(session) is None
     assert [row for row in table(store, assignments) if row.person == one] == []

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
+
 import polars as pl
+import psycopg
 import pytest
 import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
@@ -15,7 +18,7 @@ from evenhand.labelling._dealing import _query
 from evenhand.labelling._tables import assignments, metadata, slots
 from evenhand.labelling.errors import StoreError, StoreFull, StoreTooNew, StoreUnreachable
 
-from .conftest import CHEAP, write_campaign
+from .conftest import CHEAP, COHORT, write_campaign
 
 
 def test_migrations_make_the_tables_we_use(url):
@@ -71,6 +74,26 @@ def test_posts_can_be_added_but_not_changed(make_store, people_ready):
     assert "the text of post 'p00001' was changed" in str(caught.value)
 
 
+def test_a_cohort_can_be_added_and_get_more_posts_but_not_fewer(make_store, people_ready):
+    store = make_store(posts=4)
+    folder = store.campaign.folder
+
+    def load(ids):
+        more = '\n[[cohort]]\nname = "experts"\nrole = "expert"\nids = "experts.txt"\n'
+        (folder / "experts.txt").write_text("\n".join(ids))
+        campaign = read_campaign(write_campaign(folder, posts=4, more=COHORT + more))
+        url = store.context.database.url.render_as_string(hide_password=False)
+        with opened(campaign, url, clock=store.context.clock, codes=CHEAP) as again:
+            assert again.load(read_posts(campaign)) == 0
+            return {cohort.cohort: cohort.posts for cohort in again.progress().cohorts}
+
+    assert load(["p00000"]) == {"volunteers": 4, "experts": 1}
+    assert load(["p00000", "p00002"]) == {"volunteers": 4, "experts": 2}
+    with pytest.raises(BadInput, match="cohort 'experts' had post 'p00000'"):
+        load(["p00001", "p00002"])
+    assert load(["p00000", "p00002", "p00003"]) == {"volunteers": 4, "experts": 3}
+
+
 def test_a_full_disk_loses_nothing_that_was_acknowledged(tmp_path, people_ready):
     campaign = read_campaign(write_campaign(tmp_path / "c", posts=200))
     store = Store(campaign, codes=CHEAP)
@@ -94,6 +117,53 @@ def test_a_full_disk_loses_nothing_that_was_acknowledged(tmp_path, people_ready)
     with opened(campaign, codes=CHEAP) as again:
         assert again.progress().cohorts[0].votes == acknowledged > 0
         again.work.vote(person, again.work.next(person).token, {"abuse": "No"})
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "message"),
+    [
+        (psycopg.errors.DiskFull("no space left"), StoreFull, "disk is full. This change was not"),
+        (psycopg.errors.TooManyConnections("sorry"), StoreUnreachable, "does not answer: sorry"),
+        (psycopg.errors.AdminShutdown("bye"), StoreUnreachable, "does not answer: bye"),
+        (sqlite3.OperationalError("disk I/O error"), StoreError, "disk I/O error"),
+    ],
+)
+def test_errors_of_both_drivers_are_said_in_our_words(make_store, error, kind, message):
+    store = make_store()
+
+    def fail(*args):
+        raise sa.exc.OperationalError("INSERT", None, error)
+
+    engine = store.context.database.engine
+    sa.event.listen(engine, "before_cursor_execute", fail)
+    with pytest.raises(kind, match=message):
+        store.invites.make("volunteers")
+    sa.event.remove(engine, "before_cursor_execute", fail)
+    assert store.invites.all() == []
+
+
+@pytest.mark.parametrize("url", ["postgresql"], indirect=True)
+def test_a_full_postgresql_loses_nothing_that_was_acknowledged(make_store, people_ready, url):
+    store = make_store()
+    [person] = people_ready(store)
+    store.work.vote(person, store.work.next(person).token, {"abuse": "No"})
+    task = store.work.next(person)
+    # What the server says when it cannot write, from the server itself.
+    full = """CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN RAISE 'could not extend file' USING ERRCODE = 'disk_full'; END $$"""
+    when = (
+        "CREATE CONSTRAINT TRIGGER full_disk AFTER INSERT ON events DEFERRABLE INITIALLY DEFERRED"
+    )
+    with store.context.database.write() as connection:
+        connection.exec_driver_sql(full)
+        connection.exec_driver_sql(f"{when} FOR EACH ROW EXECUTE FUNCTION full_disk()")
+    with pytest.raises(StoreFull, match="disk is full. This change was not saved"):
+        store.work.vote(person, task.token, {"abuse": "No"})
+    assert store.progress().states == {"voted": 1, "held": 1}
+    with store.context.database.write() as connection:
+        connection.exec_driver_sql("DROP TRIGGER full_disk ON events")
+    store.work.vote(person, task.token, {"abuse": "No"})
+    assert store.progress().states == {"voted": 2}
 
 
 @pytest.mark.parametrize(

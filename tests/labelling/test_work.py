@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import sqlalchemy as sa
 
+from evenhand.labelling._outcomes import open_case
 from evenhand.labelling._tables import assignments, events, slots
 from evenhand.labelling.errors import AnswersRefused, NotAllowed, NotHeld
 
@@ -181,6 +182,80 @@ def test_more_votes_on_disagreement_then_an_expert(make_store, people_ready):
     store.experts.settle(expert, case.task.token, NO)
     assert (store.experts.waiting(), store.experts.next(expert)) == (0, None)
     assert store.progress().cases_settled == 1
+
+
+EXPERTS = """
+[[cohort]]
+name = "volunteers"
+[[cohort]]
+name = "experts"
+role = "expert"
+[wellbeing]
+break_after_hard = 2
+category_tag = "topic"
+hard_tag = "hard"
+[[wellbeing.category]]
+id = "town"
+text = "Town"
+[[wellbeing.category]]
+id = "sport"
+text = "Sport"
+"""
+
+
+def _flagged(make_store, people_ready):
+    """Three cases, the first of them hard beforehand; and two experts."""
+    posts = [
+        {"id": f"p{n}", "text": f"post {n}", "topic": topic, "hard": hard}
+        for n, (topic, hard) in enumerate((("town", "yes"), ("sport", ""), ("town", "")))
+    ]
+    store = make_store(posts=posts, more=EXPERTS)
+    with store.context.database.write() as connection:
+        for number in range(3):
+            open_case(connection, store.context, number, "flag")
+    return store, *people_ready(store, 2, "experts")
+
+
+def test_an_expert_leaves_a_case_to_others(make_store, people_ready):
+    store, one, other = _flagged(make_store, people_ready)
+    case = store.experts.next(one)
+    store.experts.leave(one, case.task.token)
+    with pytest.raises(NotHeld):
+        store.experts.settle(one, case.task.token, NO)
+    assert store.experts.next(one).task.text == "post 1"
+    assert store.experts.next(other).task.text == "post 0"
+    assert store.experts.waiting() == 3
+
+
+def test_cases_count_as_posts_read_and_breaks_are_suggested(make_store, people_ready):
+    store, expert, _ = _flagged(make_store, people_ready)
+    for _ in range(2):  # a case that is looked at twice was read once
+        case = store.experts.next(expert)
+    found = store.people.get(expert)
+    assert (found.seen, found.hard, found.break_due) == (1, 1, False)
+    store.experts.settle(expert, case.task.token, BAD)  # hard beforehand: not counted again
+    case = store.experts.next(expert)
+    store.experts.settle(expert, case.task.token, BAD)
+    found = store.people.get(expert)
+    assert (found.seen, found.hard, found.break_due) == (2, 2, True)
+
+
+def test_experts_get_no_cases_they_opted_out_of(make_store, people_ready):
+    store, expert, _ = _flagged(make_store, people_ready)
+    store.people.change(expert, opt_outs=["town"])
+    case = store.experts.next(expert)
+    assert case.task.text == "post 1"
+    store.experts.settle(expert, case.task.token, NO)
+    assert store.experts.next(expert) is None
+
+
+def test_what_an_expert_settled_is_open_again_when_they_delete_it(make_store, people_ready):
+    store, one, other = _flagged(make_store, people_ready)
+    case = store.experts.next(one)
+    store.experts.settle(one, case.task.token, BAD)
+    store.people.erase(one)
+    assert (store.progress().cases_settled, store.experts.waiting()) == (0, 3)
+    assert store.experts.next(other).task.text == case.task.text
 
 
 TWO = '\n[[cohort]]\nname = "volunteers"\noverlap = 2\nmore = 1\ndisagreement = "any"\n'

@@ -239,3 +239,34 @@ def test_posts_of_one_class_are_refused():
     only = corpus.gold.filter(pl.col("label") == "bad")
     with pytest.raises(Exception, match="both classes"):
         for_corpus(Transformer(**QUICK), corpus).fit(corpus.posts, only, seed=0)
+
+
+def test_half_rounds_while_training_and_not_when_judged():
+    import torch
+
+    from evenhand.models._encoder_network import HalfLinear, Shape, build
+
+    plain, half = (build(Shape(tiny_encoder(), 2, 0.0, half=h), weights=True) for h in (0, 1))
+    layers = [m for m in half.modules() if isinstance(m, HalfLinear)]
+    assert len(layers) == 7  # query, key, value, output, two behind attention; one is not read
+    tokens = torch.arange(5, 17).view(2, 6)
+    mask = torch.ones_like(tokens)
+    plain.load_state_dict(half.state_dict())
+    judged = [network.eval()(tokens, mask) for network in (plain, half)]
+    assert torch.equal(*judged)
+    learning = [network.train()(tokens, mask) for network in (plain, half)]
+    # bfloat16 has 8 significant bits: off by about .4 % of what is summed, but not equal.
+    apart = (learning[0] - learning[1]).abs().max()
+    assert 0 < apart < 0.05
+    learning[1].sum().backward()
+    learned = [layer.weight.grad for layer in layers if layer.weight.grad is not None]
+    assert len(learned) == 6 and all(gradient.dtype == torch.float32 for gradient in learned)
+
+
+def test_half_is_refused_by_other_processors(monkeypatch: pytest.MonkeyPatch):
+    import torch
+
+    monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: False)
+    corpus = made_up()
+    with pytest.raises(BadInput, match="half=yes needs a processor with AVX512-BF16"):
+        Transformer(base=str(tiny_encoder()), half=True).fit(corpus.posts, corpus.gold, seed=0)

@@ -21,7 +21,8 @@ writes one from a template). What the pages, the commands and the tests use:
     store.work      .next(id) → Task | None     .vote(id, token, form, seconds=) → Receipt
                     .skip(id, token)   .flag(id, token, note)   .undo(id) → Task | None
                     .task(id, token)   .rest(id) → Person       .sweep() → leases taken back
-    store.experts   .next(id) → Case | None     .settle(id, token, form)     .waiting() → int
+    store.experts   .next(id) → Case | None     .settle(id, token, form)     .leave(id, token)
+                    .waiting() → int
     store.progress() → Progress                 # totals for the owner
 
     read_records(store, found) → Records        # tables: evenhand.labelling.records

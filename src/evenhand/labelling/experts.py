@@ -90,6 +90,7 @@ class Experts:
             token = found.token if found.holder == person and found.token else short_token()
             if token != found.token:
                 _count(connection, person, seen=1, hard=int(found.hard))
+                context.log(connection, "case-given", person, found.number)
             held = {"holder": person, "token": token, "expires_at": now + _HOLD_SECONDS}
             this = sa.update(cases).where(cases.c.number == found.number)
             connection.execute(this.values(held))

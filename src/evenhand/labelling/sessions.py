@@ -61,8 +61,11 @@ class Sessions:
 
     def close(self, token: str) -> None:
         """Sign out."""
+        this = sa.delete(sessions).where(sessions.c.hash == digest(token))
         with self._context.database.write() as connection:
-            connection.execute(sa.delete(sessions).where(sessions.c.hash == digest(token)))
+            person = connection.execute(this.returning(sessions.c.person)).scalar()
+            if person is not None:
+                self._context.log(connection, "signed-out", person)
 
     def close_all(self, person: int) -> int:
         """Revoke every session of a person; how many there were."""

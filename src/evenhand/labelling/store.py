@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -74,38 +74,48 @@ class Store:
     def load(self, found: CampaignPosts) -> int:
         """Bring in the posts that are not there yet; how many.
 
-        A text that was changed, or a post that is missing, is refused: people have judged it.
+        Cohorts that were added, or have more posts now, get them. A text that was changed, or a
+        post that is missing (here or in a cohort), is refused: people have judged it.
         """
         mark = _mark(found)
         with self.context.database.write() as connection:
             if _fact(connection, "posts") == mark:
                 return 0
             known = {
-                id: text for id, text in connection.execute(sa.select(posts.c.id, posts.c.text))
+                id: (number, text)
+                for id, number, text in connection.execute(
+                    sa.select(posts.c.id, posts.c.number, posts.c.text)
+                )
             }
-            _refuse_changes(known, found.shown)
+            there = _cohorts(connection)
+            _refuse_changes(known, there, found)
             new = [post for post in found.shown if post.id not in known]
-            first = connection.execute(sa.select(sa.func.max(posts.c.number))).scalar()
-            start = 0 if first is None else int(first) + 1
-            numbers = {post.id: start + place for place, post in enumerate(new)}
+            start = 1 + max((number for number, _ in known.values()), default=-1)
+            numbers = {id: number for id, (number, _) in known.items()}
+            numbers |= {post.id: start + place for place, post in enumerate(new)}
             fill = self.context.database.fill
             fill(connection, posts, _POST, (_post(post, numbers[post.id]) for post in new))
             with _without_indexes(connection, slots, first=not known):
-                rows = self._slots(found, numbers, later=bool(known))
+                rows = self._slots(found, numbers, there, start)
                 fill(connection, slots, _SLOT, rows)
             _set_fact(connection, "posts", mark)
             self.context.log(connection, "posts", data={"added": len(new)})
         return len(new)
 
     def _slots(
-        self, found: CampaignPosts, numbers: dict[str, int], later: bool
+        self,
+        found: CampaignPosts,
+        numbers: Mapping[str, int],
+        there: Mapping[str, set[int]],
+        batch: int,
     ) -> Iterator[tuple[Any, ...]]:
-        """Slots of the new posts; posts added later go to the end of everyone's row."""
+        """Slots a cohort has not yet; posts added later go to the end of everyone's row."""
         category = {post.id: post.category for post in found.shown}
-        batch = min(numbers.values(), default=0)
         now = self.context.clock()
         for cohort in self.campaign.cohorts:
-            ids = sorted(id for id in found.cohorts[cohort.name] if id in numbers)
+            later = cohort.name in there
+            has = there.get(cohort.name, set())
+            ids = sorted(id for id in found.cohorts[cohort.name] if numbers[id] not in has)
             places = ring_places(self.campaign.seed, cohort.name, batch, len(ids))
             for id, place in zip(ids, places.tolist(), strict=True):
                 number = numbers[id]
@@ -159,18 +169,33 @@ def _mark(found: CampaignPosts) -> str:
     for post in found.shown:
         digest.update(f"{post.id}\x1f{post.text}\x1e".encode())
     for name, ids in sorted(found.cohorts.items()):
-        digest.update(f"{name}\x1f{len(ids)}\x1e".encode())
+        listed = "\x1f".join(sorted(ids))
+        digest.update(f"{name}\x1f{listed}\x1e".encode())
     return digest.hexdigest()
 
 
-def _refuse_changes(known: dict[str, str], shown: Sequence[ShownPost]) -> None:
-    texts = {post.id: post.text for post in shown}
+def _cohorts(connection: sa.Connection) -> dict[str, set[int]]:
+    """Cohort → numbers of its posts."""
+    found: dict[str, set[int]] = {}
+    for cohort, number in connection.execute(sa.select(slots.c.cohort, slots.c.number)):
+        found.setdefault(cohort, set()).add(number)
+    return found
+
+
+def _refuse_changes(
+    known: Mapping[str, tuple[int, str]], there: Mapping[str, set[int]], found: CampaignPosts
+) -> None:
+    texts = {post.id: post.text for post in found.shown}
     faults = [f"post {id!r} is gone; people may have judged it" for id in known if id not in texts]
     faults += [
         f"the text of post {id!r} was changed; give the new text an id of its own"
-        for id, text in known.items()
+        for id, (_, text) in known.items()
         if id in texts and texts[id] != text
     ]
+    ids = {number: id for id, (number, _) in known.items() if id in texts}
+    for cohort, wanted in found.cohorts.items():
+        lost = {ids[number] for number in there.get(cohort, ()) if number in ids} - set(wanted)
+        faults += [f"cohort {cohort!r} had post {id!r}; people may have judged it" for id in lost]
     if faults:
         raise BadInput(*sorted(faults)[:20], total=len(faults))
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from evenhand.reports import LIMITS
 from labelling.conftest import COHORT, QUESTIONS, ready
 from labelling.web.campaigns import EVERYTHING
 from labelling.web.conftest import EXPERTS
@@ -159,3 +161,59 @@ def test_an_expert_settles_and_the_owner_sees_totals_and_takes_the_export(
     assert "/join/" in owner.page
     owner.send("/invites/revoke", invite=owner.value("invite"))
     assert "revoked" in owner.page
+
+
+def test_an_expert_rests_between_cases_and_leaves_one_to_others(
+    make_web: Callable[..., Any],
+) -> None:
+    rest = "[wellbeing]\nbreak_after_posts = 1\n"
+    store, browser = make_web(posts=1, more=COHORT + EXPERTS + rest)
+    (person,) = ready(store)
+    store.work.flag(person, store.work.next(person).token)
+    me = browser().sign_in(store, ready(store, 1, "experts")[0])
+    me.go("/cases")
+    assert me.shown() == ["abuse", "note"]
+    me.send("/cases", token=me.value("token"), action="skip")
+    assert me.url == "/rest"  # one post was read, and the file says so
+    me.send("/rest", back=me.value("back"))
+    assert me.url == "/cases"
+    assert "Welcome back" in me.page
+    assert "left to them: 1" in me.page
+
+
+def test_definitions_head_only_questions_that_have_some(make_web: Callable[..., Any]) -> None:
+    text = 'text = "Problematic"'
+    defined = QUESTIONS.replace(text, f'{text}\ndefinition = "Less than abuse."')
+    store, browser = make_web(questions=defined)
+    me = browser().sign_in(store, ready(store)[0])
+    me.go("/label")
+    inside = me.page.split('id="definitions"')[1].split("</details>")[0]
+    assert re.findall("<h3>(.*?)</h3>", inside) == ["Is it abusive?"]
+    assert "Less than abuse." in inside
+
+
+def test_masking_is_offered_where_there_are_words_to_mask(
+    make_web: Callable[..., Any], tmp_path: Path
+) -> None:
+    folder = tmp_path / "campaign"
+    folder.mkdir()
+    (folder / "masked.txt").write_text("# nothing yet\n")
+    store, browser = make_web(more=COHORT + '[wellbeing]\nmask_words = "masked.txt"\n')
+    me = browser().sign_in(store, ready(store)[0])
+    assert "Mask strong words" not in me.go("/settings")
+
+
+def test_figures_say_once_that_a_cohort_has_not_answered(make_web: Callable[..., Any]) -> None:
+    store, browser = make_web(posts=2)
+    for person in ready(store, 2):
+        while (task := store.work.next(person)) is not None:
+            store.work.vote(person, task.token, {"abuse": "No"})
+    me = browser().sign_in(store, store.sessions.redeem(store.sessions.owner_link()))
+    page = me.go("/agreement")
+    assert '<h2 id="section-1">Agreement: Is it abusive?</h2>' in page
+    first = page.split("section-1")[2].split("</section>")[0]
+    assert "percent agreement" in first
+    # Of the experts only that they judged no post; of volunteers every measure.
+    assert first.count("<td>experts</td>") == 1
+    assert page.count("Nobody is ranked.") == 1
+    assert LIMITS in page

@@ -5,8 +5,10 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable
+from html import unescape
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
@@ -17,6 +19,7 @@ from evenhand.labelling.web.limits import Failures
 from evenhand.labelling.web.settings import Settings
 from labelling.conftest import ready
 
+FORM = {"content-type": "application/x-www-form-urlencoded"}
 EVIL = '<script>alert(1)</script> "><img src=x onerror=alert(2)> {{ 1234*2 }}'
 
 
@@ -33,6 +36,34 @@ def test_a_planted_session_is_not_taken_over(make_web: Callable[..., Any]) -> No
     assert new != "planted-by-somebody-else"
     assert store.sessions.person("planted-by-somebody-else") is None
     assert store.sessions.person(new) is not None
+
+
+def test_signing_out_everywhere_and_a_new_password_end_the_other_sessions(
+    make_web: Callable[..., Any],
+) -> None:
+    store, browser = make_web()
+    (id,) = ready(store)
+    here, there = browser().sign_in(store, id), browser().sign_in(store, id)
+    here.go("/settings")
+    here.send("/password", password="long enough to keep")
+    assert here.url == "/settings"  # still signed in, under a new token
+    there.go("/settings")
+    assert there.url == "/"
+    there.sign_in(store, id).go("/settings")
+    here.send("/sign-out-everywhere")
+    for me in (here, there):
+        me.go("/settings")
+        assert me.url == "/"
+
+
+def test_a_vote_of_somebody_signed_out_is_said_to_be_lost(make_web: Callable[..., Any]) -> None:
+    store, browser = make_web()
+    (id,) = ready(store)
+    me = browser().sign_in(store, id)
+    me.go("/label")
+    store.sessions.close_all(id)
+    assert "this was not saved" in me.vote(403, abuse="No")
+    assert "voted" not in store.progress().states
 
 
 def test_signing_out_ends_the_session_on_the_server(make_web: Callable[..., Any]) -> None:
@@ -109,10 +140,26 @@ def test_an_expired_or_revoked_invite_lets_nobody_in(make_web: Callable[..., Any
     gone = store.invites.make("volunteers", days=9)
     store.invites.revoke(store.invites.all()[0].id)
     store.context.clock.now += 2 * 86_400
-    for code in (late, gone):
+    full = store.invites.make("volunteers", most=1)
+    store.people.join(full)
+    for code, why in ((late, "has expired"), (gone, "was revoked"), (full, "as many people as")):
         me = browser()
         me.go("/")
-        assert "expired" in me.send("/join", 403, code=code)
+        assert why in me.send("/join", 403, code=code)
+    assert store.progress().cohorts[0].people == 1
+
+
+def test_an_old_invite_is_no_guess(make_web: Callable[..., Any]) -> None:
+    store, browser = make_web(settings={"failures": 2})
+    late = store.invites.make("volunteers", days=1)
+    store.context.clock.now += 2 * 86_400
+    for _ in range(4):  # a class with an old link, behind one router
+        me = browser()
+        me.go("/")
+        me.send("/join", 403, code=late)
+    me.go("/")
+    me.send("/join", code=store.invites.make("volunteers"))
+    assert me.url == "/consent"
 
 
 def test_guessing_is_slowed_down_and_guests_are_not(make_web: Callable[..., Any]) -> None:
@@ -236,3 +283,43 @@ def test_a_full_disk_is_said_and_a_bug_does_not_put_texts_in_the_log(
         me.go("/label", 500)
     assert "RuntimeError" in caplog.text
     assert text.strip() not in caplog.text
+
+
+def test_a_form_the_full_disk_did_not_take_can_be_sent_again(
+    make_web: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, browser = make_web()
+    me = browser().sign_in(store, ready(store)[0])
+    me.go("/label")
+
+    def full(*args: Any, **more: Any) -> None:
+        raise StoreFull("the disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store.work, "vote", full)
+        page = me.vote(503, abuse="No", note='"><b>mine')
+    assert "disk is full" in page
+    assert "<b>" not in page
+    fields = re.findall(r'type="hidden" name="(.*?)" value="(.*?)"', page.split("<main")[1])
+    assert dict(fields)["q.note"] == "&#34;&gt;&lt;b&gt;mine"
+    sent = [(name, unescape(value)) for name, value in fields]
+    me.client.post("/label", content=urlencode(sent), headers=FORM)
+    assert store.progress().states["voted"] == 1
+
+
+def test_neither_secrets_nor_forms_of_others_are_sent_back(
+    make_web: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, browser = make_web()
+    me = browser().sign_in(store, ready(store)[0])
+    me.go("/settings")
+
+    def full(*args: Any, **more: Any) -> None:
+        raise StoreFull("the disk is full")
+
+    monkeypatch.setattr(store.people, "set_password", full)
+    assert "my long secret" not in me.send("/password", 503, password="my long secret")
+    monkeypatch.setattr(store.sessions, "person", full)
+    got = me.client.post("/label", data={"csrf": "forged", "token": "planted"})
+    assert got.status_code == 503
+    assert "planted" not in got.text

@@ -63,6 +63,7 @@
   const press = (selector) => {
     const button = document.querySelector(selector);
     if (button) button.click();
+    return button;
   };
   const choose = (number) => {
     const field = current();
@@ -85,8 +86,7 @@
     else if (event.key === "f") flip("flagging");
     else if (event.key === "k") press("button[value=skip]");
     else if (event.key === "u") press("button[form=undo]");
-    else if (event.key === "Enter" && !event.target.closest("a, button, summary")) press("button[value=vote]");
-    else return;
+    else if (event.key !== "Enter" || event.target.closest("a, button, summary") || !press("button[value=vote]")) return;
     event.preventDefault();
   });
 
