@@ -9,7 +9,7 @@ import hashlib
 import json
 import subprocess
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +21,7 @@ from evenhand.models.front_end import VERSION as FRONT_END
 from evenhand.models.front_end import FrontEnd
 from evenhand.models.linear import Linear, learned
 from evenhand.models.material import Material
+from evenhand.models.synthetic import sentences
 
 Floats = NDArray[np.float64]
 Score = Callable[[Sequence[str]], Floats]
@@ -137,13 +138,14 @@ def frozen(given: Material) -> Score:
     from threadpoolctl import threadpool_limits
 
     embed = _embedding()
-    vectors = embed(given.posts["text"].to_list())
+    rows = [taught(given, at) for at in range(len(given.train.tasks))]
+    every = np.unique(np.concatenate([known for known, _ in rows]))
+    vectors = embed([given.train.texts[at] for at in every])
     heads = []
-    for at in range(len(given.train.tasks)):
-        known, yes = taught(given, at)
+    for known, yes in rows:
         with threadpool_limits(1):
             head = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
-            heads.append(head.fit(vectors[known], yes))
+            heads.append(head.fit(vectors[np.searchsorted(every, known)], yes))
 
     def score(texts: Sequence[str]) -> Floats:
         vectors = embed(texts)
@@ -153,15 +155,17 @@ def frozen(given: Material) -> Score:
 
 
 def _embedding() -> Score:
-    """Texts, cleaned by the front end, as the mean of the base's states."""
+    """Texts, cleaned by the front end, as the mean of the base's states, which has 8 bits."""
     from evenhand.models._encoder_network import Shape, build
-    from evenhand.models._onnx import exported
+    from evenhand.models._onnx import exported, quantised
     from evenhand.models.encoder import Encoder
 
     base = find_base("")
     network = build(Shape(base.folder, 1, 0.0), weights=True)
     model = exported(network.pooled, vocabulary=network.vocabulary)
     encoder = Encoder(model, (base.folder / "tokenizer.json").read_bytes(), LENGTH)
+    some = encoder.tokens([sentence.text for sentence in sentences(0, many=400)])
+    encoder = replace(encoder, model=quantised(model, [every[0] for every in some]))
 
     def embed(texts: Sequence[str]) -> Floats:
         windows = encoder.tokens(FrontEnd().texts(texts))
