@@ -147,7 +147,7 @@ def _agreement(base: Trained, other: Trained, held_out: pl.DataFrame) -> Iterato
 
 _INTRODUCTION = """# evenhand-base beside other detectors
 
-`python benchmarks/evenhand_base.py FOLDER --fast FOLDER --peer PYTHON --out PAGE` printed what follows, with `EVENHAND_DATA` set.
+`python benchmarks/evenhand_base.py FOLDER --fast FOLDER --fp32 FOLDER --peer PYTHON --out PAGE` printed what follows, with `EVENHAND_DATA` set.
 
 - No post below was trained on. *Without kin*: dev posts that have no twin, author or near-duplicate among the training posts; the published splits of both rounds share twins. HatemojiBuild's training posts whose twin is in another split were left out, so that none of its dev posts has a twin there.
 - `linear` and the *frozen embedding* (mean state of all-MiniLM-L6-v2 in 8 bits over the first 80 tokens of the cleaned text, standardised, logistic regression) learn the posts that evenhand-base learns, each once, without its sentences of our own and exchanged identities; one classifier per attribute. alt-profanity-check has one score, which stands for every attribute; it was trained on Davidson's tweets and on the published training rows of `jigsaw`, so that on `jigsaw` it has most likely seen these very posts. A post is flagged as HATE from .5 on.

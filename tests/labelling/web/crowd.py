@@ -96,8 +96,11 @@ class Annotator:
         self._client.close()
 
     async def _vote(self, page: Seen) -> None:
-        found = re.search(r'<p class="text">(.*?)</p>', page.page)
-        text = found[1] if found else ""
+        found = re.search(r'<p class="text"[^>]*>(.*?)</p>', page.page)
+        if found is None:
+            self._tally.bugs.append("a page without a text")
+            return
+        text = found[1]
         vote = Vote(page.value("token"), text, answer(self._number, text))
         fields = {"csrf": self._csrf, "token": vote.token, "action": "vote", "shown": _SHOWN}
         fields |= {"q.abuse": vote.answer} | ({} if vote.answer == "No" else {"q.type": "insult"})
