@@ -37,7 +37,7 @@ format: $(VENV)/.all
 bench: $(VENV)/.all
 	$(PIP) --group bench
 	for name in user_file near_duplicates agreement aggregation bootstrap campaigns author_disjoint bilstm audit \
-		identity_blind suite_intervals evidence front_end fast encoder; do \
+		identity_blind suite_intervals evidence front_end fast encoder serving labelling score_files; do \
 		$(BIN)/python benchmarks/$$name.py || exit 1; done
 
 $(VENV)/bin/python:

@@ -255,7 +255,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--asked", type=float, default=0.18)
     parser.add_argument("--differ", type=float, default=0.007)
-    parser.add_argument("--timed", type=int, default=200, help="posts on which speed is measured")
+    parser.add_argument("--timed", type=int, default=2500, help="posts on which speed is measured")
     parser.add_argument("--keep", type=Path, help="a file that keeps scores between runs")
     parser.add_argument("--out", type=Path, default=BOX / BANDS)
     given = parser.parse_args()
