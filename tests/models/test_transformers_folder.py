@@ -85,8 +85,9 @@ def test_a_score_does_not_depend_on_neighbours_or_order(folder):
     whole = found.score([*TEXTS, LONG])
     backwards = found.score([LONG, *TEXTS[::-1]])
     single = np.concatenate([found.score([text]) for text in [*TEXTS, LONG]])
-    assert np.abs(whole - single).max() < 1e-6
-    assert np.abs(whole[:-1] - backwards[:0:-1]).max() < 1e-6
+    # Some processors sum a batch in another order than one text: the last bits, and no more.
+    assert np.abs(whole - single).max() < 1e-5
+    assert np.abs(whole[:-1] - backwards[:0:-1]).max() < 1e-5
 
 
 @pytest.mark.parametrize(

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from threading import Thread
 from typing import Any
 
 import pytest
 
 from evenhand.serving.errors import OWN, Refused
 from evenhand.serving.routes import body
+from loops import run
 
 ASKED: dict[str, dict[str, Any]] = {
     "/v1alpha1/comments:analyze": {
@@ -23,24 +22,6 @@ ASKED: dict[str, dict[str, Any]] = {
     "/v1/moderations": {"input": "a fool"},
     "/score": {"texts": ["a fool"]},
 }  # fmt: skip
-
-
-def run(work):
-    """In a thread of its own: another test may have left a loop in this one."""
-    found: list[Any] = []
-
-    def call() -> None:
-        try:
-            found.append(asyncio.run(work))
-        except BaseException as error:  # handed on to the test
-            found.append(error)
-
-    thread = Thread(target=call)
-    thread.start()
-    thread.join()
-    if isinstance(found[0], BaseException):
-        raise found[0]
-    return found[0]
 
 
 def test_every_scoring_route_is_asked_for_below(app):

@@ -21,6 +21,7 @@ from labelling.conftest import CHEAP, write_campaign
 from labelling.web.crowd import Annotator, Tally
 from labelling.web.ledger import breaches, unfinished
 from labelling.web.served import Served
+from loops import run
 
 COHORTS = """
 [[cohort]]
@@ -86,12 +87,12 @@ def soaked(tmp_path: Path, url: str, size: Size, seed: int) -> None:
         store.load(read_posts(campaign))
         codes = [store.invites.make(name, most=10_000) for name in NAMES]
         with Served(folder, url, size.workers) as served:
-            asyncio.run(_crowd(store, served, size, seed, codes, tally))
+            run(_crowd(store, served, size, seed, codes, tally))
             if size.waits:
                 time.sleep(LEASE + 5)
             else:
                 _age(store, _held(store))
-            asyncio.run(_finish(served, size, seed, codes, tally))
+            run(_finish(served, size, seed, codes, tally))
         print(
             f"\n{url.split(':')[0]}: {len(tally.acknowledged)} votes acknowledged and kept by "
             f"{size.people} people, {tally.undone} undone, {tally.refused} too late, "
