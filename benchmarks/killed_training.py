@@ -2,8 +2,8 @@
 
 ``python benchmarks/killed_training.py FOLDER`` runs ``evenhand train transformer --plan
 benchmarks/proxy.toml`` twice from one seed, the second time killed (``kill -9``, with all its
-processes) at random moments and gone on with by ``--resume``, and prints the table of
-docs/benchmarks/killed_training.md. Needs ``EVENHAND_DATA`` and the extra ``[train]``.
+processes) at random moments and gone on with by ``--resume``, and prints both as a table.
+Needs ``EVENHAND_DATA`` and the extra ``[train]``.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 ``python benchmarks/vocabulary.py --keep FOLDER`` validates recipe ``transformer-vocabulary``
 (Delisle et al.) on a fifth of ``guest``, held out with its authors' posts and copies on one side,
-and prints the table of docs/methods/models.md. The list of words is Wiegand's base lexicon. Needs
+and prints a table. The list of words is Wiegand's base lexicon. Needs
 ``EVENHAND_DATA`` and the extra ``[train]``; about half an hour of processor time.
 """
 

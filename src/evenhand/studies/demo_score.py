@@ -46,4 +46,4 @@ def scored(run: Run) -> Parts:
     """Scores with evidence; the sentences are made up, the detector is the real one."""
     wanted = Wanted(evidence=True)
     parts = score_texts(run, load(), SENTENCES, wanted, source="three sentences (made up)")
-    return Parts("", [replace(part, title=_TITLE) for part in parts.sections], [_SERVE])
+    return Parts("", [replace(part, title=_TITLE, paragraphs=[_SERVE]) for part in parts.sections])
