@@ -244,6 +244,9 @@ def test_posts_of_one_class_are_refused():
 def test_half_rounds_while_training_and_not_when_judged():
     import torch
 
+    if not torch.cpu._is_avx512_bf16_supported():
+        pytest.skip("this processor has no AVX512-BF16; some die of bfloat16 in PyTorch")
+
     from evenhand.models._encoder_network import HalfLinear, Shape, build
 
     plain, half = (build(Shape(tiny_encoder(), 2, 0.0, half=h), weights=True) for h in (0, 1))
