@@ -153,7 +153,7 @@ _INTRODUCTION = """# evenhand-base beside other detectors
 - `linear` and the *frozen embedding* (mean state of all-MiniLM-L6-v2 in 8 bits over the first 80 tokens of the cleaned text, standardised, logistic regression) learn the posts that evenhand-base learns, each once, without its sentences of our own and exchanged identities; one classifier per attribute. alt-profanity-check has one score, which stands for every attribute; it was trained on Davidson's tweets and on the published training rows of `jigsaw`, so that on `jigsaw` it has most likely seen these very posts. A post is flagged as HATE from .5 on.
 - Intervals are bootstraps at 95 %, 1,000 resamples: of posts with twins together, of posts, of templates in suites. Differences are paired.
 - Published rows are the papers', on their test splits and whole suites, which are not in this table's corpora: they are near, not the same posts.
-- `jigsaw` is weighted to the base rate of the full corpus. Flip rate: pairs of cases that differ in the identity alone and get different decisions. Gaps: highest minus lowest identity over comparable cases, and what exchanging identities at random gives. Nobody looked at which cases fail.
+- `jigsaw` is weighted to the base rate of the full corpus. Flip rate: pairs of cases that differ in the identity alone and get different decisions. Gaps: highest minus lowest identity over comparable cases, and what exchanging identities at random gives. Nobody looked at which cases fail. The fp32 detector holds the same trained weights, before they were rounded.
 """  # noqa: E501
 
 

@@ -45,7 +45,7 @@ def owner(ask: Ask) -> Reply:
 
 
 def sign_out(ask: Ask) -> Reply:
-    """End this session on the server, too."""
+    """Sign out, on the server too."""
     ask.site.store.sessions.close(ask.token)
     return Reply("", 303, headers={"Location": "/"}, cookie="")
 
