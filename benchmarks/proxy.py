@@ -24,6 +24,7 @@ import numpy as np
 import polars as pl
 
 from evenhand.core.streams import stream
+from evenhand.models._processor import multiplies_half
 from evenhand.models.material import material
 from evenhand.models.plan import Plan, find_plan
 from evenhand.models.saving import save
@@ -103,10 +104,8 @@ def trained(name: str, folder: Path) -> dict[str, Any]:
 
 
 def half() -> str:
-    """Whether this processor multiplies numbers of 16 bits."""
-    import torch
-
-    return "yes" if torch.cpu._is_avx512_bf16_supported() else "no"
+    """Whether this machine trains in 16 bits."""
+    return "yes" if multiplies_half() else "no"
 
 
 def figures(detector: Any, held_out: pl.DataFrame) -> dict[str, Any]:

@@ -244,8 +244,10 @@ def test_posts_of_one_class_are_refused():
 def test_half_rounds_while_training_and_not_when_judged():
     import torch
 
-    if not torch.cpu._is_avx512_bf16_supported():
-        pytest.skip("this processor has no AVX512-BF16; some die of bfloat16 in PyTorch")
+    from evenhand.models._processor import multiplies_half
+
+    if not multiplies_half():
+        pytest.skip("products in bfloat16 do not work on this machine")
 
     from evenhand.models._encoder_network import HalfLinear, Shape, build
 
@@ -266,10 +268,19 @@ def test_half_rounds_while_training_and_not_when_judged():
     assert len(learned) == 6 and all(gradient.dtype == torch.float32 for gradient in learned)
 
 
-def test_half_is_refused_by_other_processors(monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize("there", [True, False], ids=["dies of it", "has none"])
+def test_half_is_refused_where_it_does_not_work(there: bool, monkeypatch: pytest.MonkeyPatch):
     import torch
 
-    monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: False)
+    from evenhand.models import _processor
+
+    dies = "import os, signal; os.kill(os.getpid(), signal.SIGILL)"
+    monkeypatch.setattr(_processor, "_TRIED", dies)
+    monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: there)
+    _processor.multiplies_half.cache_clear()
+    monkeypatch.setattr(
+        _processor, "multiplies_half", _processor.multiplies_half.__wrapped__
+    )  # nothing of this is remembered
     corpus = made_up()
     with pytest.raises(BadInput, match="half=yes needs a processor with AVX512-BF16"):
         Transformer(base=str(tiny_encoder()), half=True).fit(corpus.posts, corpus.gold, seed=0)

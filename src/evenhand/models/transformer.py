@@ -127,12 +127,13 @@ class Transformer:
         """Refuse what this machine cannot do."""
         expect_torch(self.name)
         if self.half:
-            import torch
+            from evenhand.models._processor import multiplies_half
 
-            if not torch.cpu._is_avx512_bf16_supported():
+            if not multiplies_half():
                 raise BadInput(
-                    f"{self.name}: half=yes needs a processor with AVX512-BF16; leave it away "
-                    "(training takes nearly twice as long and ends in other last digits)"
+                    f"{self.name}: half=yes needs a processor with AVX512-BF16, and a machine that "
+                    "lets PyTorch use it; type half=no (training takes two to three times as long "
+                    "and ends in other last digits)"
                 )
 
     def restore(self, record: Record, arrays: Arrays) -> EncoderDetector:
