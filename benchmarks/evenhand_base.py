@@ -24,7 +24,14 @@ from peers.compared import (
     linear,
     trained_rows,
 )
-from peers.on_posts import ROUNDS, clustered, on_attributes, on_calibration, on_rounds
+from peers.on_posts import (
+    ROUNDS,
+    clustered,
+    on_attributes,
+    on_calibration,
+    on_ordinary,
+    on_rounds,
+)
 from peers.on_suites import Sat, aims, on_ours, on_published, our_cases, published_cases
 
 from evenhand.core.provenance import sha256
@@ -78,6 +85,8 @@ def page(given: argparse.Namespace, rows: Material) -> Iterator[str]:
     yield from means
     yield "\nROC-AUC of each attribute:\n"
     yield from each
+    yield "\n## Ordinary comments that are called HATE, by what people said of them\n"
+    yield from on_ordinary(test, compared, six)
     yield "\n## Our frozen suites and identity templates\n"
     sat = [
         Sat(cases, row) for cases in ours for row in compared if row.name in (BASE, FAST, LINEAR)

@@ -16,7 +16,7 @@ WORDS = [
 _SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
 
-def write_encoder(folder: Path, *, seed: int = 0) -> Path:
+def write_encoder(folder: Path, *, seed: int = 0, positions: int = 64) -> Path:
     """A BERT of one layer that knows a few words; all others are the same to it."""
     import torch
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
@@ -33,7 +33,7 @@ def write_encoder(folder: Path, *, seed: int = 0) -> Path:
         num_hidden_layers=1,
         num_attention_heads=2,
         intermediate_size=64,
-        max_position_embeddings=64,
+        max_position_embeddings=positions,
     )
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)

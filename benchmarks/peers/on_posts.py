@@ -24,7 +24,7 @@ from evenhand.reports.numbers import NOTHING, bracket, count, number
 from evenhand.stats._ranking import FIGURES, rank
 from evenhand.stats._resampled import Resampling
 from evenhand.stats.calibration import calibration
-from evenhand.stats.intervals import RESAMPLES
+from evenhand.stats.intervals import RESAMPLES, wilson
 from evenhand.stats.ratios import Clusters, Ratio, difference_finding, ratio_finding
 from evenhand.studies.kirk_tables import EMOJI_ROUNDS, SETS, TABLE_8, TEXT_ROUNDS
 
@@ -86,6 +86,27 @@ def on_rounds(dev: pl.DataFrame, rows: Sequence[Row], corpus: str, reference: st
             f"| {number(accuracy)} | {NOTHING} | {NOTHING} |"
         )
     return lines
+
+
+def on_ordinary(test: pl.DataFrame, rows: Sequence[Row], six: Sequence[str]) -> Iterator[str]:
+    """How often HATE is said of comments, by what people said of them."""
+    nothing, attack = ~pl.any_horizontal(six), pl.col("IDENTITY_ATTACK")
+    sides = {
+        "no attribute": test.filter(nothing),
+        "some, but no identity attack": test.filter(~nothing & ~attack),
+        "identity attack": test.filter(attack),
+    }
+    heads = " | ".join(f"{name}, {count(some.height)}" for name, some in sides.items())
+    yield f"| detector | {heads} |"
+    yield "|---|" + "---|" * len(sides)
+    for row in rows:
+        cells = []
+        for some in sides.values():
+            flagged = int((row.of(HATE, some["text"]) >= row.threshold).sum())
+            cells.append(
+                f"{number(flagged / some.height)} {bracket(*wilson(flagged, some.height))}"
+            )
+        yield f"| {row.name} | {' | '.join(cells)} |"
 
 
 def _macro_f1(truth: NDArray[np.bool_], flagged: NDArray[np.bool_], clusters: Clusters) -> str:

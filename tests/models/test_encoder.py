@@ -11,7 +11,7 @@ import pytest
 
 from encoders import WORDS, tiny_encoder
 from evenhand.core.streams import stream
-from evenhand.models.encoder import Encoder
+from evenhand.models.encoder import Encoder, _batches
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("onnx")
@@ -57,7 +57,30 @@ def small(exact: Encoder) -> Encoder:
     return Encoder(quantised(exact.model, windows), tokenizer(), LENGTH)
 
 
-@pytest.fixture(params=["exact", "small"])
+@pytest.fixture(scope="module")
+def same_length() -> Encoder:
+    """As all models were saved once: texts of different lengths do not share a batch."""
+    from evenhand.models import _onnx
+
+    made = network()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_onnx, "packed", lambda model: None)
+        model = _onnx.exported(made, vocabulary=made.vocabulary)
+    return Encoder(model, tokenizer(), LENGTH)
+
+
+@pytest.fixture(scope="module")
+def leaking(exact: Encoder) -> Encoder:
+    """One whose padding is seen a little, as if sums went another way on this processor."""
+    import onnx
+
+    changed = onnx.load_from_string(exact.model)
+    (far,) = (one for one in changed.graph.initializer if one.name == "far")
+    far.CopyFrom(onnx.numpy_helper.from_array(np.float32(-5), "far"))
+    return Encoder(changed.SerializeToString(), tokenizer(), LENGTH)
+
+
+@pytest.fixture(params=["exact", "small", "same_length"])
 def encoder(request) -> Encoder:
     return request.getfixturevalue(request.param)
 
@@ -72,6 +95,33 @@ def test_a_text_is_scored_the_same_to_the_last_bit_whatever_is_beside_it(encoder
         assert np.array_equal(encoder.logits([texts[row] for row in rows]), alone[rows])
     assert np.array_equal(encoder.logits(texts * 3), np.tile(alone, (3, 1)))
     assert len(np.unique(alone, axis=0)) > 40
+
+
+def test_texts_of_different_lengths_share_a_batch_if_that_leaves_no_trace(
+    exact: Encoder, small: Encoder, same_length: Encoder, leaking: Encoder
+):
+    assert exact._mixed
+    assert small._mixed
+    assert not same_length._mixed
+    assert not leaking._mixed
+    texts = made_up(30, 9)
+    alone = np.concatenate([leaking.logits([text]) for text in texts])
+    assert np.array_equal(leaking.logits(texts), alone)
+
+
+def test_models_that_mix_lengths_answer_as_those_that_do_not(exact: Encoder, same_length: Encoder):
+    texts = made_up(30, 30)
+    assert np.abs(exact.logits(texts) - same_length.logits(texts)).max() < 1e-5
+
+
+def test_batches_are_filled_with_windows_of_about_the_same_length():
+    # Sorted: 3 3 4 | 100 100 | 300. Three of 100 would be more than 256 places; so would 4 × 100.
+    lengths = [100, 3, 300, 4, 100, 3]
+    mixed = [rows.tolist() for rows in _batches(lengths, mixed=True)]
+    same = [rows.tolist() for rows in _batches(lengths, mixed=False)]
+
+    assert mixed == [[1, 5, 3], [0, 4], [2]]
+    assert same == [[1, 5], [3], [0, 4], [2]]
 
 
 def test_answers_are_the_networks(exact: Encoder):

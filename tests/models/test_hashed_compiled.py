@@ -3,6 +3,7 @@
 import math
 import sys
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 
 import numpy as np
@@ -12,9 +13,9 @@ from hypothesis import strategies as st
 
 import evenhand
 from evenhand.core.streams import stream
-from evenhand.models import _hashed, fast
+from evenhand.models import _hashed, _pieces_compiled, fast
 from evenhand.models._hashed_compiled import Compiled
-from evenhand.models.front_end import FrontEnd
+from evenhand.models.front_end import UNCHANGED, FrontEnd
 
 FAST = evenhand.load("evenhand-fast").raw
 COMPILED = Compiled(FAST.hashed, FAST.weights, FAST.scale)
@@ -51,6 +52,98 @@ def test_any_number_of_attributes_and_buckets():
     expected = hashed.rows(texts) @ (weights * np.array([0.1]))
     found = Compiled(hashed, weights, np.array([0.1])).margins(texts)
     assert found.tolist() == expected.tolist() and found[2].tolist() == [0.0]
+
+
+PIECES = FAST._pieces
+SIDE_BY_SIDE = (
+    "you", "the", "a", "I", "o", "1", "@", "!", "fool", "Fool,", "idi", "ot", "blorp", "fizz",
+    "soooo", "!!!!!", "don't", "don’t", "wait…", "RT", "rt", "@bert", "@ann", "@ann_1", "@ss",
+    "@somebody", "@somebody:", "http", "https://t.co/x1", "http://a.example/b?c=1.", "https://",
+    "t.co/a", "#fool", "#SendThemBack", "#1", "&amp;", "&", "AT&T", "[URL]", "<user>", "f*ol",
+    "1d1ot", "sendthemback", "\N{CLOWN FACE}", "\N{FIRE}", "été", "fооl", "\t", "\u3000", "\xa0",
+    "\x00", "\x1f", "", "-", "half \ud800", "x" * 41, "https://t.co/" + "x" * 41,
+)  # fmt: skip
+
+
+@settings(max_examples=500, deadline=None)
+@given(
+    st.lists(
+        st.lists(st.sampled_from(SIDE_BY_SIDE), max_size=9).map(" ".join), min_size=1, max_size=4
+    )
+)
+def test_texts_are_the_sums_of_their_pieces(texts):
+    found, left = PIECES.margins(texts)
+    expected = in_rows([FrontEnd()._passed(text) for text in texts])
+    for n in set(range(len(texts))) - {*left.tolist()}:
+        assert found[n].tolist() == expected[n].tolist(), texts[n]
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text(st.sampled_from("aAbot 1@#*_.&;:/!'’RTrth\n"), max_size=25))
+def test_any_pieces(text):
+    found, left = PIECES.margins([text])
+    assert len(left) or found.tolist() == in_rows([FrontEnd()._passed(text)]).tolist()
+
+
+def test_what_is_known_by_its_pieces():
+    texts = [
+        "", " what\ta  fine\n day ", "“don’t” wait…", "@somebody you https://t.co/x1 !",
+        "@somebody: you", "#SendThemBack now &amp; then", "you \N{CLOWN FACE} fool", "@ann @ann_1",
+    ]  # fmt: skip
+    found, left = PIECES.margins(texts)
+    assert left.tolist() == []
+    assert found.tolist() == in_rows([FrontEnd()._passed(text) for text in texts]).tolist()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "f o o l", "you idi ot", "RT @somebody hello", "@ann1 @bob1 @cem1 @dan1", "f*ol", "été",
+        "fool &amp; \N{CLOWN FACE}", "\N{CLOWN FACE} " * 4, "x" * 41, "a b", "so " * 20_000,
+    ],
+)  # fmt: skip
+def test_what_is_left(text):
+    assert PIECES.margins(["what a fine day", text])[1].tolist() == [1]
+
+
+def test_a_table_of_pieces_that_is_full_is_begun_again(monkeypatch):
+    monkeypatch.setattr(_pieces_compiled, "_MOST_PIECES", 6)
+    pieces = _pieces_compiled.Pieces(COMPILED, UNCHANGED)
+    texts = ["you fool", "fine day you", "what fool"]  # two numbers are for handles and links
+    assert pieces.margins(texts)[1].tolist() == [2]
+    assert pieces.margins(texts[2:])[1].tolist() == []
+    assert pieces.margins(texts[2:])[0].tolist() == in_rows(texts[2:]).tolist()
+
+
+def test_pieces_that_were_not_learned_to_the_end_are_forgotten():
+    class Broken:
+        parts = staticmethod(UNCHANGED.parts)
+
+    pieces = _pieces_compiled.Pieces(COMPILED, Broken)
+    pieces.margins(["you"])
+    Broken.parts = staticmethod({}.__getitem__)
+    with pytest.raises(KeyError):
+        pieces.margins(["fool"])
+    Broken.parts = staticmethod(UNCHANGED.parts)
+    assert pieces.margins(["you fool"])[0].tolist() == in_rows(["you fool"]).tolist()
+
+
+def test_pieces_of_one_hash_are_told_apart():
+    pieces = _pieces_compiled.Pieces(COMPILED, UNCHANGED)
+    pieces.margins(["fool"])
+    known = pieces._known
+    known._characters[: len("fool")] += 1  # another piece, in the place and with the hash of this
+    assert pieces.margins(["fool"])[0].tolist() == in_rows(["fool"]).tolist()
+    assert known._count == 4 and known.found(["fool"])[0][0] == 3
+
+
+def test_threads_learn_one_after_the_other():
+    texts = [f"{word}{n} you" for n in range(400) for word in ("fool", "day", "fine")]
+    pieces = _pieces_compiled.Pieces(COMPILED, UNCHANGED)
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda at: pieces.margins(texts[at:])[0], [0, 300, 0, 600]))
+    expected = in_rows(FrontEnd().texts(texts))
+    assert [part.tolist() for part in found] == [expected[at:].tolist() for at in (0, 300, 0, 600)]
 
 
 def made_up(n):

@@ -352,12 +352,22 @@ def test_no_such_file_column_or_attribute(home):
         scored(home / "posts.parquet", wanted=Wanted(RUDE.detector, attribute="THREAT"))
 
 
-def test_chunks_end_where_there_are_many_characters(home, monkeypatch):
+@pytest.mark.parametrize("slice_", [1, 2, 3, 100])
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+def test_chunks_end_where_there_are_many_characters(home, monkeypatch, ending, slice_):
     monkeypatch.setattr(files, "_MOST_CHARACTERS", 4)
-    pl.DataFrame({"text": ["abcd", "a", "b", "c", "d"]}).write_parquet(home / "posts.parquet")
-    chunks = list(files._chunks(source(home / "posts.parquet"), 3))
-    assert [chunk.texts for chunk in chunks] == [["abcd"], ["a", "b", "c"], ["d"]]
-    assert [chunk.first for chunk in chunks] == [1, 2, 5]
+    monkeypatch.setattr(_files_rows, "_SLICE", slice_)
+    monkeypatch.setattr(_files_rows, "MAX_CELL", 5)
+    frame = pl.DataFrame({"text": ["abcd", "a", "b", "c", "d", "abcdef", "abc", "é", "é", "é"]})
+    getattr(frame, f"write_{ending}")(home / f"posts.{ending}")
+    chunks = list(files._chunks(source(home / f"posts.{ending}"), 3))
+    assert [list(chunk.texts) for chunk in chunks] == [
+        ["abcd"], ["a", "b", "c"], ["d", None, "abc"], ["é", "é", "é"]
+    ]  # fmt: skip
+    assert [chunk.first for chunk in chunks] == [1, 2, 5, 8]
+    assert [[*chunk.reasons] for chunk in chunks] == [[], [], [1], []]
+    if ending == "parquet":
+        assert [chunk.share for chunk in chunks] == pytest.approx([0.1, 0.4, 0.7, 1.0])
 
 
 def test_time_left_is_told(home):

@@ -119,9 +119,7 @@ class Rows:
         """The cross entropy of some rows, summed over the tasks that they are labelled for.
 
         Rows at the places ``beside`` are read with their mates: each of the two counts half, and
-        ``pull`` times how far apart their answers are is added: the difference of their margins
-        times that of their probabilities (Jeffreys' divergence), which weighs a change of decision
-        and leaves alone how sure the network is of both.
+        ``pull`` times the squared difference of their margins is added.
         """
         n = len(some)
         if len(beside) and self.lessons.mates is not None:
@@ -139,8 +137,7 @@ class Rows:
             if len(beside) and place.stop - place.start == 2:
                 margin = said[:, place][:, 1] - said[:, place][:, 0]
                 labelled = shares[n:, place].sum(1)
-                one, other = margin[beside], margin[n:]
-                apart = apart + labelled * (one.sigmoid() - other.sigmoid()) * (one - other)
+                apart = apart + labelled * (margin[beside] - margin[n:]) ** 2
         return (each * weights).sum() + pull * apart.sum()
 
     def answers(self, network: nn.Module, some: Ints) -> Tensor:

@@ -181,6 +181,13 @@ def buckets(texts: Sequence[str]) -> tuple[Ints, Ints]:
     return np.concatenate(places), np.concatenate(numbers)
 
 
+def hashes_of(words: Sequence[str]) -> Hashes:
+    """The hash of each word before it is scattered: that of ab is a's plus P^len(a) times b's."""
+    characters, lengths = spelt(words)
+    ends = np.cumsum(lengths)
+    return _Sums(characters).hashed(ends - lengths + 1, ends - 1)
+
+
 class _Sums:
     """Running sums of characters, which give the hash of any run."""
 
@@ -205,10 +212,10 @@ def _words(
     edges = np.flatnonzero(np.diff(inside))  # every text begins and ends with a space
     starts, ends = edges[::2] + 1, edges[1::2] + 1
     hashes = sums.hashed(starts, ends)
-    yield starts, _mixed(hashes, 1)
+    yield starts, mixed(hashes, 1)
     same = text[starts[1:]] == text[starts[:-1]]
     pairs = hashes[:-1] * np.uint64(KINDS) + hashes[1:]
-    yield starts[:-1][same], _mixed(pairs[same], 2)
+    yield starts[:-1][same], mixed(pairs[same], 2)
 
 
 def _inside(characters: NDArray[np.uint32], sums: _Sums) -> Iterator[tuple[Ints, Hashes]]:
@@ -217,7 +224,7 @@ def _inside(characters: NDArray[np.uint32], sums: _Sums) -> Iterator[tuple[Ints,
     free = ~(space[:-1] & space[1:])
     for length in _CHARACTERS:
         starts = np.flatnonzero(free)
-        yield starts, _mixed(sums.hashed(starts, starts + length), 0)
+        yield starts, mixed(sums.hashed(starts, starts + length), 0)
         free = free[:-1] & ~space[length - 1 : -1]  # the last of a run is inside the next longer
 
 
@@ -228,9 +235,9 @@ def word_characters() -> NDArray[np.bool_]:
     return np.array([*known, True])
 
 
-def _mixed(hashes: Hashes, kind: int) -> Hashes:
+def mixed(hashes: Hashes, kind: int) -> Hashes:
     """Scattered, so that the first bits will do, and each kind by itself."""
     z = hashes + np.uint64((kind * KINDS) % (1 << 64))
     z = (z ^ (z >> np.uint64(32))) * np.uint64(BASE)
-    mixed: Hashes = z ^ (z >> np.uint64(29))
-    return mixed
+    found: Hashes = z ^ (z >> np.uint64(29))
+    return found

@@ -1,8 +1,9 @@
 """A trained network as ONNX, for :mod:`evenhand.models.encoder`.
 
-The ONNX model takes whole texts of the same length: no mask, no padding. PyTorch exports it,
-onnxruntime's optimizer fuses attention and the activation with its bias. The sum of two layers and
-its normalisation are left apart: fused, they take several times as long.
+PyTorch exports it for whole texts of the same length, without a mask; onnxruntime's optimizer fuses
+attention and the activation with its bias. The sum of two layers and its normalisation are left
+apart: fused, they take several times as long. :mod:`evenhand.models._packed` then lets texts of
+different lengths share a batch.
 """
 
 from __future__ import annotations
@@ -22,16 +23,18 @@ from onnx import helper
 from torch import Tensor, nn
 
 from evenhand.core.errors import BrokenComponent
-from evenhand.models._int8 import FAST, quantised
-from evenhand.models.encoder import TOKENS, VOCABULARY, session
+from evenhand.models._beside import LENGTHS, expect_same, tried
+from evenhand.models._block import MIXED
+from evenhand.models._graph import FAST, attributes
+from evenhand.models._int8 import quantised
+from evenhand.models._packed import packed
+from evenhand.models.encoder import TOKENS, VOCABULARY
 
 __all__ = ["exported", "quantised"]
 
 _OPSET = 17
 _CLOSE = 1e-3
 """So far apart may PyTorch's answers and those of the exported network be."""
-_LENGTHS = (30, 11, 23, 2, 17)
-"""Of the texts that an exported network is tried on."""
 
 
 class _Whole(nn.Module):
@@ -51,8 +54,8 @@ def exported(network: nn.Module, *, vocabulary: int) -> bytes:
 
     The network takes token numbers and a mask of the same shape and answers one row per text.
     """
-    tokens = np.arange(5 * 30, dtype=np.int64).reshape(5, 30) * 7919 % vocabulary
-    mask = (np.arange(30) < np.array(_LENGTHS)[:, None]).astype(np.int64)
+    tokens = tried(vocabulary)
+    mask = (np.arange(tokens.shape[1]) < np.array(LENGTHS)[:, None]).astype(np.int64)
     with torch.inference_mode(), _as_served(network) as (heads, size), _quiet():
         expected = network(torch.from_numpy(tokens), torch.from_numpy(mask)).numpy()
         file: Any = io.BytesIO()
@@ -67,27 +70,19 @@ def exported(network: nn.Module, *, vocabulary: int) -> bytes:
             dynamic_axes={TOKENS: {0: "n", 1: "t"}, "logits": {0: "n"}},
         )
         fused = _fused(onnx.load_from_string(file.getvalue()), heads, size)
-    helper.set_model_props(fused, {VOCABULARY: str(vocabulary)})
-    model: bytes = fused.SerializeToString()
-    _expect_same(model, tokens, expected)
+    mixed = packed(fused)
+    made = fused if mixed is None else mixed
+    known = {VOCABULARY: str(vocabulary)}
+    helper.set_model_props(made, known if mixed is None else {**known, MIXED: "yes"})
+    model: bytes = made.SerializeToString()
+    _expect_close(expect_same(model, tokens), expected)
     return model
 
 
-def _expect_same(model: bytes, tokens: NDArray[np.int64], expected: NDArray[np.float32]) -> None:
-    """See that the answers are PyTorch's, and to the last bit the same alone and among others."""
-    running = session(model)
-    for row, length in enumerate(_LENGTHS):
-        part = tokens[:, :length]
-        together = running.run(None, {TOKENS: part})[0][row]
-        alone = running.run(None, {TOKENS: part[row : row + 1]})[0][0]
-        worst = float(np.abs(alone - expected[row]).max())
-        if not worst <= _CLOSE:
-            raise BrokenComponent(f"the exported network's answers are {worst:.2g} off PyTorch's")
-        if not np.array_equal(alone, together):
-            raise BrokenComponent(
-                "the network's answers to a text depend on the texts beside it; write a sum over "
-                "a text's tokens as a product of matrices"
-            )
+def _expect_close(answers: NDArray[np.float32], expected: NDArray[np.float32]) -> None:
+    worst = float(np.abs(answers - expected).max())
+    if not worst <= _CLOSE:
+        raise BrokenComponent(f"the exported network's answers are {worst:.2g} off PyTorch's")
 
 
 @contextmanager
@@ -143,7 +138,7 @@ def _apart(node: onnx.NodeProto) -> list[onnx.NodeProto]:
             helper.make_node("Add", [first, bias[0]], [f"{out}_biased"]),
             helper.make_node("Add", [f"{out}_biased", second], [f"{out}_sum"]),
         ]
-    epsilon = next(helper.get_attribute_value(a) for a in node.attribute if a.name == "epsilon")
+    epsilon = attributes(node)["epsilon"]
     normalised = helper.make_node(
         "LayerNormalization", [f"{out}_sum", scale, shift], [out], axis=-1, epsilon=epsilon
     )

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 from scipy.sparse import csr_array
 from scipy.special import log_softmax
 
@@ -54,6 +53,8 @@ def regression(
             for each answer, with minus infinity as bias where no row has that answer.
         start: Weights to start from.
     """
+    # Loaded where something is learned: scoring does without them.
+    from scipy.optimize import minimize
     from threadpoolctl import threadpool_limits
 
     there = np.flatnonzero(counts @ shares > 0)

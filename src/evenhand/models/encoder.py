@@ -1,9 +1,10 @@
 """A fine-tuned encoder that scores texts without PyTorch: an ONNX model and its tokenizer.
 
-A text's answers are the same to the last bit whatever texts are beside it. Only texts of exactly
-the same number of tokens share a batch, so that there is no padding; the model takes no scale over
-the whole batch (:mod:`evenhand.models._int8`); and it was seen to answer alike for one row and for
-many when it was made (:mod:`evenhand.models._onnx`).
+A text's answers are the same to the last bit whatever texts are beside it. The model takes no scale
+over the whole batch (:mod:`evenhand.models._int8`); texts of different lengths share a batch if
+their padding leaves no trace (:mod:`evenhand.models._packed`), else only texts of exactly the same
+number of tokens do; and it was seen to answer alike alone and among others when it was made, and is
+tried again where it runs: sums may go another way on another processor.
 
 A text of more than ``length`` tokens is read in windows of that many, each overlapping the one
 before by half, and its answer is the highest of theirs, column by column; of more windows than
@@ -23,16 +24,19 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand.models._block import block, is_mixed
 from evenhand.models.protocol import Arrays
 
 TOKENS = "input_ids"
-"""What the model is given: token numbers, one row per text, all of the same length."""
+"""What the model is given: token numbers, one row per text."""
 VOCABULARY = "vocabulary"
 """Where a model says how many tokens it knows."""
 SHORTEST = 4
 """A window has room for two special tokens and two others."""
 _TOKENS = 256
-"""In one batch, at most so many; more are no faster."""
+"""In one batch, at most so many, padding included; more are no faster."""
+_TRIED = (30, 3, 14, 4)
+"""Lengths of windows that have to be answered alike alone and together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,14 +78,28 @@ class Encoder:
 
     def _answers(self, windows: Sequence[Sequence[int]]) -> NDArray[np.float32]:
         answers = np.empty((len(windows), self._columns), dtype=np.float32)
-        for rows in _batches([len(window) for window in windows]):
-            answers[rows] = self._run(np.array([windows[row] for row in rows], dtype=np.int64))
+        for rows in _batches([len(window) for window in windows], mixed=self._mixed):
+            answers[rows] = self._run([windows[row] for row in rows])
         return answers
 
-    def _run(self, tokens: NDArray[np.int64]) -> NDArray[np.float32]:
-        """The answers to windows of the same length."""
-        answers: NDArray[np.float32] = self._session.run(None, {TOKENS: tokens})[0]
+    def _run(self, windows: Sequence[Sequence[int]]) -> NDArray[np.float32]:
+        """The answers to some windows, all of the same length unless the model pads."""
+        given = block(windows) if self._pads else np.array(windows, dtype=np.int64)
+        answers: NDArray[np.float32] = self._session.run(None, {TOKENS: given})[0]
         return answers
+
+    @cached_property
+    def _mixed(self) -> bool:
+        """Whether windows of different lengths share a batch: if bits stay the same here, too."""
+        if not self._pads:
+            return False
+        windows = [[0] * min(length, self.length) for length in _TRIED]
+        alone = [self._run([window]) for window in windows]
+        return np.array_equal(np.concatenate(alone), self._run(windows))
+
+    @cached_property
+    def _pads(self) -> bool:
+        return is_mixed(self._session)
 
     @property
     def _columns(self) -> int:
@@ -143,7 +161,7 @@ class Encoder:
                 " they do not belong together"
             )
         try:
-            answer = self._run(np.zeros((1, self.length), dtype=np.int64))
+            answer = self._run([[0] * self.length])
         except Exception as error:
             raise ValueError(
                 f"the model does not answer a text of {self.length} tokens: {_short(error)}"
@@ -168,14 +186,19 @@ def session(model: bytes) -> Any:
     )
 
 
-def _batches(lengths: Sequence[int]) -> Iterator[NDArray[np.int64]]:
-    """Row numbers of windows of the same length, as many together as fit."""
+def _batches(lengths: Sequence[int], *, mixed: bool) -> Iterator[NDArray[np.int64]]:
+    """Row numbers of windows that share a batch, as many as fit."""
     given = np.array(lengths, dtype=np.int64)
-    for length in np.unique(given).tolist():
-        same = np.flatnonzero(given == length)
-        some = max(1, _TOKENS // length)
-        for start in range(0, len(same), some):
-            yield same[start : start + some]
+    order = np.argsort(given, kind="stable")
+    start = 0
+    for end in range(1, len(order) + 1):
+        if end < len(order):
+            length = given[order[end]]
+            fits = (end + 1 - start) * length <= _TOKENS
+            if fits and (mixed or length == given[order[start]]):
+                continue
+        yield order[start:end]
+        start = end
 
 
 def _short(error: Exception) -> str:

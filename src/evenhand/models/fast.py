@@ -27,8 +27,8 @@ from evenhand.core.errors import BadInput, NotEnoughData
 from evenhand.models._hashed import Hashed, compiled
 from evenhand.models._regression import Learned, regression
 from evenhand.models.calibration import Calibration, packed, probabilities, unpacked
+from evenhand.models.front_end import UNCHANGED, FrontEnd, expect_front_end
 from evenhand.models.front_end import VERSION as FRONT_END
-from evenhand.models.front_end import FrontEnd, expect_front_end
 from evenhand.models.lessons import Lessons, Task, columns
 from evenhand.models.protocol import HATE, Arrays, Probabilities, Record, Trained
 from evenhand.models.seen import Seen
@@ -37,6 +37,7 @@ from evenhand.stats.detection import auc
 
 if TYPE_CHECKING:
     from evenhand.models._hashed_compiled import Compiled
+    from evenhand.models._pieces_compiled import Pieces
     from evenhand.models.material import Material
 
 Floats = NDArray[np.float64]
@@ -197,7 +198,7 @@ class FastDetector(Trained):
 
     def margins(self, texts: Sequence[str]) -> Floats:
         """How far yes is above no for each attribute, or a number for each class."""
-        quick = self._compiled if len(texts) >= _MANY or _COMPILED in sys.modules else None
+        quick = self._pieces if len(texts) >= _MANY or _COMPILED in sys.modules else None
         starts = range(0, len(texts), _BATCH)
         parts = [self._sums(texts[at : at + _BATCH], quick) for at in starts]
         return np.concatenate([np.empty((0, len(self.bias))), *parts]) + self.bias
@@ -214,13 +215,29 @@ class FastDetector(Trained):
         """The same detector, calibrated."""
         return replace(self, calibrations=dict(found))
 
-    def _sums(self, texts: Sequence[str], quick: Compiled | None) -> Floats:
+    def _sums(self, texts: Sequence[str], quick: Pieces | None) -> Floats:
         """Margins without bias, the same to the last bit either way."""
-        clean = FrontEnd().texts(texts)
-        if quick is not None and max(map(len, clean)) <= quick.longest:
-            return quick.margins(clean)
-        sums: Floats = self.hashed.rows(clean) @ self._steps
+        if quick is None:
+            return self._sums_of_clean(FrontEnd().texts(texts), None)
+        sums, left = quick.margins(texts)
+        if len(left):
+            clean = FrontEnd().texts([texts[n] for n in left.tolist()])
+            sums[left] = self._sums_of_clean(clean, quick.compiled)
         return sums
+
+    def _sums_of_clean(self, texts: Sequence[str], quick: Compiled | None) -> Floats:
+        if quick is not None and max(map(len, texts)) <= quick.longest:
+            return quick.margins(texts)
+        sums: Floats = self.hashed.rows(texts) @ self._steps
+        return sums
+
+    @cached_property
+    def _pieces(self) -> Pieces | None:
+        if self._compiled is None:
+            return None
+        from evenhand.models._pieces_compiled import Pieces
+
+        return Pieces(self._compiled, UNCHANGED)
 
     @cached_property
     def _compiled(self) -> Compiled | None:

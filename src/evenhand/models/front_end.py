@@ -76,7 +76,7 @@ class FrontEnd:
             return list(map(self._passed, texts))
         return [
             self._passed(text) if same is None else same
-            for text, same in zip(texts, _UNCHANGED(texts), strict=True)
+            for text, same in zip(texts, UNCHANGED(texts), strict=True)
         ]
 
     def _passed(self, text: str) -> str:
@@ -149,7 +149,8 @@ _ALWAYS = (_posts.crowds, _posts.hashtags, _posts.emphasis, _repeated)
 _UNDO = (alike, _characters.marks, spaced, tokens, divided)
 """Letters of other scripts first: they may be among those spaced out."""
 # What all passes leave as it is, fewer passes do, too.
-_UNCHANGED = Unchanged(FrontEnd()._passed)
+UNCHANGED: Unchanged = Unchanged(FrontEnd()._passed)
+"""Tells texts that no pass would change."""
 
 
 def expect_front_end(name: str, made_with: object) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import polars as pl
-from scipy import stats
+from scipy.special import ndtri
 
 from evenhand.core.errors import BadInput, NotEnoughData
 from evenhand.core.records import Finding
@@ -53,7 +53,7 @@ def plan(
     if (table[:, 0] >= 2).sum() < 2:
         raise NotEnoughData("the pilot needs at least two posts with two votes each")
     smallest = min((groups or {"all": 1.0}).values())
-    z = float(stats.norm.ppf(0.5 + LEVEL / 2))
+    z = float(ndtri(0.5 + LEVEL / 2))
     scale = z**2 * design_effect / half_width**2 / smallest
     rng = stream(seed, "plan")
     picks = rng.integers(len(table), size=(_RESAMPLES, len(table)))

@@ -32,7 +32,8 @@ Row = tuple[str | int | None, str | None, str | None]
 """Id, text, and why there is no text to score."""
 
 _SLICE = 100_000
-_TEXT, _ID = "text", "id"
+ID, TEXT, WHY = "id", "text", "why"
+_NO_TEXT, _TOO_LONG = "no text", "more than {:,} characters"
 _WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -62,33 +63,34 @@ class Source:
         return sha256_of_all(self.files)
 
     def read(self) -> Iterator[tuple[Row, float]]:
-        """Every row, and the share of the input that was read so far."""
-        if self.layout.kind == "parquet":
-            yield from self._parquet()
-            return
+        """Every row of a text file, and the share of the input that was read so far."""
         size = self.path.stat().st_size or 1
         with self.path.open("rb") as raw:
             rows = self._csv if self.layout.kind == "csv" else self._jsonl
             for row in rows(Lines(self.path, raw)):
                 yield row, raw.tell() / size
 
-    def _parquet(self) -> Iterator[tuple[Row, float]]:
-        wanted = [self.text] if self.id is None else [self.text, self.id]
-        done, total = 0, self.rows or 1
+    def frames(self) -> Iterator[pl.DataFrame]:
+        """Rows of Parquet files, many at a time: ``ID``, ``TEXT`` and ``WHY`` there is none."""
+        text = pl.col(self.text).cast(pl.String)
+        long = text.str.len_chars() > MAX_CELL
+        number = pl.lit(None) if self.id is None else pl.col(self.id)
+        wanted = [
+            number.cast(pl.Int64 if self.numbered else pl.String).alias(ID),
+            pl.when(long).then(None).otherwise(text).alias(TEXT),
+            pl.when(text.is_null())
+            .then(pl.lit(_NO_TEXT))
+            .when(long)
+            .then(pl.lit(_TOO_LONG.format(MAX_CELL)))
+            .alias(WHY),
+        ]
         for file in self.files:
             at, some = 0, _SLICE
             while some == _SLICE:
-                frame = _collected(pl.scan_parquet(file).select(wanted).slice(at, _SLICE), file)
+                frame = _collected(pl.scan_parquet(file).slice(at, _SLICE).select(wanted), file)
                 some = frame.height
                 at += some
-                texts = frame[self.text].cast(pl.String).to_list()
-                ids = [None] * some if self.id is None else self._ids(frame[self.id])
-                for number, text in zip(ids, texts, strict=True):
-                    done += 1
-                    yield (number, *_checked(text)), done / total
-
-    def _ids(self, column: pl.Series) -> list[Any]:
-        return column.cast(pl.Int64 if self.numbered else pl.String).to_list()
+                yield frame
 
     def _csv(self, lines: Lines) -> Iterator[Row]:
         reader = csv_reader(lines, self.layout)
@@ -151,12 +153,12 @@ def source(path: Path, *, text: str | None = None, id: str | None = None) -> Sou
     layout = format_of(files[0])
     look = {"parquet": _parquet_columns, "csv": _csv_columns, "jsonl": _jsonl_columns}
     columns = look[layout.kind](files, layout)
-    wanted = text or _TEXT
+    wanted = text or TEXT
     for name in filter(None, (wanted, id)):
         if name not in columns:
-            hint = " Name the column with the texts by --text." if name == _TEXT else ""
+            hint = " Name the column with the texts by --text." if name == TEXT else ""
             raise BadInput(f"{path}: {missing_column(name, columns)}{hint}")
-    found = id or (_ID if _ID in columns else None)
+    found = id or (ID if ID in columns else None)
     rows = None
     if layout.kind == "parquet":
         rows = sum(_collected(pl.scan_parquet(f).select(pl.len()), f).item() for f in files)
@@ -205,11 +207,11 @@ def _refuse_wide(path: Path) -> None:
 def _checked(text: Any) -> tuple[str | None, str | None]:
     """The text, or why it is none."""
     if text is None:
-        return None, "no text"
+        return None, _NO_TEXT
     if not isinstance(text, str):
         return None, "a number or a list where a text is expected"
     if len(text) > MAX_CELL:
-        return None, f"more than {MAX_CELL:,} characters"
+        return None, _TOO_LONG.format(MAX_CELL)
     return text, None
 
 

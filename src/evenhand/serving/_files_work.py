@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -59,14 +59,20 @@ class Chunk:
     number: int
     first: int
     """Number of the first row; that of the input's first is 1."""
-    ids: list[Any]
-    texts: list[str | None]
+    ids: Sequence[Any] | pl.Series
+    texts: Sequence[str | None] | pl.Series
+    """A column where the input has one, which goes to another process in one go."""
     reasons: dict[int, str]
     """Why a row has no text to score, by its place in the chunk."""
     share: float
     """Of the input, up to the last of these rows."""
     id_type: str | None
     """``text`` or ``number``; None where the input has no ids."""
+
+    def given(self) -> list[str]:
+        """The texts that are scored."""
+        texts = self.texts.to_list() if isinstance(self.texts, pl.Series) else self.texts
+        return [text for n, text in enumerate(texts) if n not in self.reasons]
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,23 +101,25 @@ class Scorer:
 
     def scored(self, chunk: Chunk) -> pl.DataFrame:
         """The rows with their scores; null, with a reason, where there are none."""
-        at = [n for n in range(len(chunk.texts)) if n not in chunk.reasons]
-        p, refused = self._scores([chunk.texts[n] or "" for n in at])
-        reasons: list[str | None] = [chunk.reasons.get(n) for n in range(len(chunk.texts))]
-        for n, why in refused.items():
-            reasons[at[n]] = why
-        numbers = np.arange(chunk.first, chunk.first + len(chunk.texts), dtype=np.uint64)
+        rows = len(chunk.texts)
+        at = np.delete(np.arange(rows), list(chunk.reasons))
+        p, refused = self._scores(chunk.given())
+        reasons = chunk.reasons | {int(at[n]): why for n, why in refused.items()}
+        numbers = np.arange(chunk.first, chunk.first + rows, dtype=np.uint64)
         columns: dict[str, pl.Series] = {ROW: pl.Series(numbers)}
         if chunk.id_type:
             kind = pl.Int64 if chunk.id_type == "number" else pl.String
             columns[ID] = pl.Series(chunk.ids, dtype=kind)
         for name, scale in self.scales.items():
-            found = np.full(len(chunk.texts), np.nan)
+            found = np.full(rows, np.nan)
             found[at] = scale(p[name])
             columns[name] = pl.Series(found).fill_nan(None)
         for name, threshold in self.thresholds.items():
             columns[FLAGGED.format(name)] = columns[name] >= threshold
-        return pl.DataFrame(columns | {SKIPPED: pl.Series(reasons, dtype=pl.String)})
+        skipped = pl.Series([None] * rows, dtype=pl.String)
+        if reasons:
+            skipped = skipped.scatter([*reasons], [*reasons.values()])
+        return pl.DataFrame(columns | {SKIPPED: skipped})
 
     def _scores(self, texts: list[str]) -> tuple[Mapping[str, np.ndarray], Mapping[int, str]]:
         """Probabilities by attribute, NaN where refused; why, by place."""

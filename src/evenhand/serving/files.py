@@ -22,7 +22,7 @@ from evenhand.core.provenance import VERSION
 from evenhand.models.cascade import CASCADE, Cascade
 from evenhand.models.fast import FastDetector
 from evenhand.models.loaded import Loaded, expect_attributes
-from evenhand.serving._files_rows import Source, source
+from evenhand.serving._files_rows import ID, TEXT, WHY, Source, source
 from evenhand.serving._files_state import State
 from evenhand.serving._files_work import FLAGGED, ROW, SKIPPED, Chunk, Scorer, Wanted, written
 
@@ -143,6 +143,38 @@ def _id_type(given: Source) -> str | None:
 
 def _chunks(given: Source, most: int) -> Iterator[Chunk]:
     """The input cut where rows or characters are many enough, always at the same places."""
+    return (_of_columns if given.layout.kind == "parquet" else _of_rows)(given, most)
+
+
+def _of_columns(given: Source, most: int) -> Iterator[Chunk]:
+    done = 0
+    for number, frame in enumerate(_cut(given.frames(), most)):
+        odd = frame[WHY].is_not_null().arg_true()
+        reasons = dict(zip(odd.to_list(), frame[WHY].gather(odd).to_list(), strict=True))
+        share = (done + frame.height) / (given.rows or 1)
+        yield Chunk(number, done + 1, frame[ID], frame[TEXT], reasons, share, _id_type(given))
+        done += frame.height
+
+
+def _cut(frames: Iterator[pl.DataFrame], most: int) -> Iterator[pl.DataFrame]:
+    rest = pl.DataFrame()
+    for frame in frames:
+        rest = pl.concat([rest, frame]) if rest.height else frame
+        while rows := _enough(rest[TEXT].head(most), most):
+            yield rest.head(rows)
+            rest = rest.slice(rows)
+    if rest.height:
+        yield rest
+
+
+def _enough(texts: pl.Series, most: int) -> int:
+    """How many of these texts make a chunk; 0 where there are too few."""
+    characters = texts.str.len_chars().fill_null(0).cum_sum()
+    rows = int((characters < _MOST_CHARACTERS).sum()) + 1
+    return rows if rows <= len(texts) else most if len(texts) == most else 0
+
+
+def _of_rows(given: Source, most: int) -> Iterator[Chunk]:
     ids: list[Any] = []
     texts: list[str | None] = []
     reasons: dict[int, str] = {}

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from scipy import stats
+from scipy.special import ndtri
 
 from evenhand.core.records import Finding
 from evenhand.stats._coding import Codes, Floats, Votes, code_votes, person_keys
@@ -159,7 +159,7 @@ def _confusion(votes: Votes, people: int) -> _Shares:
 def _wilson(sums: Floats, n: Codes) -> _Shares:
     """Wilson's intervals for many shares at once; nothing is to be read where n is 0."""
     size = np.maximum(n, 1)
-    z = float(stats.norm.ppf(0.5 + LEVEL / 2))
+    z = float(ndtri(0.5 + LEVEL / 2))
     share = sums / size
     centre = (share + z * z / (2 * size)) / (1 + z * z / size)
     half = z / (1 + z * z / size) * np.sqrt(share * (1 - share) / size + (z / (2 * size)) ** 2)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.special import ndtri
 
 LEVEL = 0.95
 RESAMPLES = 1000
@@ -27,7 +27,7 @@ def wilson(successes: float, n: float, level: float = LEVEL) -> tuple[float, flo
     >>> round(low, 3), round(high, 3)
     (0.49, 0.943)
     """
-    z = float(stats.norm.ppf(0.5 + level / 2))
+    z = float(ndtri(0.5 + level / 2))
     share = successes / n
     centre = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * np.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
@@ -39,7 +39,9 @@ def wilson(successes: float, n: float, level: float = LEVEL) -> tuple[float, flo
 def median_interval(values: Floats, level: float = LEVEL) -> tuple[float, float]:
     """Distribution-free interval of a median, from order statistics; ``values`` not empty."""
     n = len(values)
-    below = int(stats.binom.ppf((1 - level) / 2, n, 0.5))
+    from scipy.stats import binom  # takes long to load, and scoring does without it
+
+    below = int(binom.ppf((1 - level) / 2, n, 0.5))
     ordered = np.sort(values)
     return float(ordered[max(below - 1, 0)]), float(ordered[min(n - below, n - 1)])
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy.special import ndtri
 
 from evenhand.core.errors import BadInput, NotEnoughData
 from evenhand.stats.resampling import Floats, Ints
@@ -78,7 +78,7 @@ def prediction_powered(
     value = lam * mean_all + float((mass * (truth - lam * scores)).sum())
     residual = truth_errors - lam * score_errors
     error = float(np.sqrt((residual**2).sum() + counted + lam**2 * variance_all))
-    half = float(stats.norm.ppf(0.5 + level / 2)) * error
+    half = float(ndtri(0.5 + level / 2)) * error
     return Powered(value, value - half, value + half, error, lam)
 
 

@@ -168,7 +168,6 @@ def _teachers(
         raise BadInput(f"plan {plan.name} trains teachers, which the recipe transformer does")
     own = plan.of_teachers(plan.teachers.attributes)
     lessons = material(own, seed=seed)
-    theirs = replace(student, **from_json(type(student), plan.teachers.options))
     for number in range(1, plan.teachers.networks + 1):
         name = f"teacher {number}"
 
@@ -176,7 +175,7 @@ def _teachers(
             step(f"{name}, {what}", done, total)
 
         with watching(step=told, checkpoints=kept):
-            yield name, _teacher(theirs, own, lessons, seed, number, kept / f"teacher-{number}")
+            yield name, _teacher(student, own, lessons, seed, number, kept / f"teacher-{number}")
 
 
 def _teacher(
