@@ -132,8 +132,8 @@ class Transformer:
             if not multiplies_half():
                 raise BadInput(
                     f"{self.name}: half=yes needs a processor with AVX512-BF16, and a machine that "
-                    "lets PyTorch use it; type half=no (training takes two to three times as long "
-                    "and ends in other last digits)"
+                    "lets PyTorch use it; type half=no (training takes about twice as long and "
+                    "ends in other last digits)"
                 )
 
     def restore(self, record: Record, arrays: Arrays) -> EncoderDetector:
