@@ -117,6 +117,65 @@ def test_a_request_that_would_wait_too_long_is_refused_at_once():
     assert finished(run()) == pytest.approx(1.5)
 
 
+def late(patience, *, closing=False):
+    """What becomes of two requests that wait .2 s where the first batch was expected to take none."""
+
+    async def run():
+        scorer = Slow(free=False)
+        batcher = Batcher(scorer, patience=patience)
+        first = asyncio.ensure_future(batcher.score(["a"]))
+        await settled()
+        waiting = [asyncio.ensure_future(batcher.score(["b"] * n)) for n in (1, 10)]
+        await settled()
+        closed = asyncio.ensure_future(batcher.close()) if closing else None
+        await asyncio.sleep(0.2)
+        scorer.go.set()
+        found = await asyncio.gather(first, *waiting, return_exceptions=True)
+        again = None if closing else await batcher.score(["c"])
+        await (closed or batcher.close())
+        return [type(one) for one in found], batcher.pending, again
+
+    return finished(run())
+
+
+def test_a_request_whose_turn_comes_too_late_is_refused_and_leaves_room():
+    # .2 s are more than 1.5 times .1 s, and less than .3 s.
+    assert late(0.1) == ([np.ndarray, Overloaded, Overloaded], 0, np.array([[1.0]]))
+    assert late(0.3) == ([np.ndarray] * 3, 0, np.array([[1.0]]))
+
+
+def test_of_a_large_request_only_the_first_part_may_be_late():
+    # The two requests take turns: each part but the very first waits .12 s and more, and the patience
+    # is .05 s.
+    class Each(Slow):
+        def __call__(self, texts):
+            time.sleep(0.12)
+            return super().__call__(texts)
+
+    async def run():
+        batcher = Batcher(Each(), patience=0.05, most=5)
+        asked = [asyncio.ensure_future(batcher.score(["b"] * n)) for n in (15, 15)]
+        found = await asyncio.gather(*asked, return_exceptions=True)
+        await batcher.close()
+        return [type(one) for one in found]
+
+    assert finished(run())[0] is np.ndarray
+
+
+def test_a_detector_slower_than_the_patience_still_answers_who_did_not_wait():
+    async def run():
+        batcher = Batcher(Slow(), patience=0.1, seconds_per_work=5.0)
+        found = await batcher.score(["a"])
+        await batcher.close()
+        return found.tolist()
+
+    assert finished(run()) == [[1.0]]
+
+
+def test_closing_refuses_nothing_that_was_taken():
+    assert late(0.1, closing=True) == ([np.ndarray] * 3, 0, None)
+
+
 def test_a_long_text_counts_for_the_windows_it_is_read_in():
     assert [work("x" * n) for n in (0, 299, 300, 3000)] == [1, 1, 2, 11]
 

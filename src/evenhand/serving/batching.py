@@ -4,6 +4,8 @@ While one batch is being scored the texts of further requests wait, and all that
 batch: no request waits for a timer. What waits is bounded by time: a request whose texts would
 come to their turn later than ``patience`` is refused at once (:class:`Overloaded`), so that those
 who are answered are answered in time. How long a text takes is learned from the batches before.
+Where the machine has become slower than was known when a request was taken, the request is refused
+when its turn comes too late: answered then, it would only make those behind it late too.
 
 A batch is scored in a thread beside the loop; one that takes less than handing it over would is
 scored in the loop itself. A request of many texts is scored in parts, so that others have their
@@ -33,8 +35,11 @@ _LONG = 300
 _QUICK_SECONDS = 0.0005
 """A batch expected to take less is scored in the loop."""
 _LAST = 16
-_LEARNING = 0.1
-"""How fast the expected time follows what is measured."""
+_LEARNING_SLOWER, _LEARNING_FASTER = 0.3, 0.1
+"""How fast the expected time follows what is measured, where it grows and where it falls."""
+_LATE = 1.5
+"""A request that waited longer than the patience and would be answered after so many times of it is
+refused after all."""
 
 
 class Overloaded(Exception):
@@ -62,6 +67,8 @@ class _Waiting:
     answer: asyncio.Future[Any]
     call: Callable[[], Any] | None = None
     """What is done instead of scoring, on its own."""
+    since: float = math.inf
+    """When it came, by the loop's clock, if it may come too late."""
     result: Any = None
 
     def tell(self) -> None:
@@ -115,18 +122,25 @@ class Batcher:
         if self._closed:
             raise Closed
         if self.wait > self.patience:
-            raise Overloaded(max(0.1, self.wait - self.patience))
+            raise self._overloaded
+
+    @property
+    def _overloaded(self) -> Overloaded:
+        return Overloaded(max(0.1, self.wait - self.patience))
 
     async def score(self, texts: Sequence[str]) -> Floats:
         """The scores of texts, one row each."""
         self.expect_room()
         parts = list(_parts(texts, self.most))
         if len(parts) == 1:
-            return await self._score(texts)
-        return np.concatenate([await self._score(part) for part in parts])
+            return await self._score(texts, _now())
+        # What was begun is finished: only its first part may come too late.
+        came = [_now()] + [math.inf] * (len(parts) - 1)
+        scored = [await self._score(*part) for part in zip(parts, came, strict=True)]
+        return np.concatenate(scored)
 
-    async def _score(self, texts: Sequence[str]) -> Floats:
-        waiting = _Waiting(texts, sum(map(work, texts)), _future())
+    async def _score(self, texts: Sequence[str], since: float) -> Floats:
+        waiting = _Waiting(texts, sum(map(work, texts)), _future(), since=since)
         quick = self._last and waiting.work * min(self._last) < _QUICK_SECONDS
         if quick and not self.pending:
             return self._measured(texts, waiting.work)
@@ -137,7 +151,7 @@ class Batcher:
     async def run(self, call: Callable[[], Any], amount: int) -> Any:
         """Let something else than scoring have its turn: ``amount`` says how much work it is."""
         self.expect_room()
-        waiting = _Waiting((), amount, _future(), call)
+        waiting = _Waiting((), amount, _future(), call, since=_now())
         self._put(waiting)
         return await waiting.answer
 
@@ -159,7 +173,7 @@ class Batcher:
         try:
             while self._queue:
                 batch = self._next()
-                if not batch:  # all of them were given up by their callers
+                if not batch:  # all of them were given up by their callers, or too late
                     continue
                 total = sum(one.work for one in batch)
                 try:
@@ -172,7 +186,7 @@ class Batcher:
             self._running = None
 
     def _next(self) -> list[_Waiting]:
-        """The oldest, up to the size of a batch and at least one; those given up are left out."""
+        """The oldest, up to the size of a batch; those given up or too late are left out."""
         batch: list[_Waiting] = []
         total = 0
         while self._queue and (not batch or total + self._queue[0].work <= self.most):
@@ -182,9 +196,20 @@ class Batcher:
             if one.answer.done():
                 self.pending -= one.work
                 continue
+            if self._too_late(one):
+                self.pending -= one.work
+                one.result = self._overloaded
+                one.tell()
+                continue
             batch.append(one)
             total += one.work
         return batch
+
+    def _too_late(self, one: _Waiting) -> bool:
+        waited = _now() - one.since
+        takes = min(self.pending, self.most) * self.seconds_per_work
+        late = waited > self.patience and waited + takes > _LATE * self.patience
+        return late and not self._closed
 
     def _measured(self, texts: Sequence[str], total: int) -> Floats:
         start = time.perf_counter()
@@ -195,7 +220,8 @@ class Batcher:
         self._last.append(each)
         known = self.seconds_per_work
         # The first call also makes what runs; only the second one counts in full.
-        self.seconds_per_work = each if self.batches <= 2 else known + _LEARNING * (each - known)
+        learning = _LEARNING_SLOWER if each > known else _LEARNING_FASTER
+        self.seconds_per_work = each if self.batches <= 2 else known + learning * (each - known)
         return found
 
     def _done(self, batch: Sequence[_Waiting], total: int) -> None:
@@ -221,6 +247,10 @@ def _tried(call: Callable[[], Any]) -> Any:
         return call()
     except Exception as error:  # for the one who asked
         return error
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
 
 
 def _future() -> asyncio.Future[Any]:
