@@ -118,7 +118,7 @@ def test_a_request_that_would_wait_too_long_is_refused_at_once():
 
 
 def late(patience, *, closing=False):
-    """What becomes of two requests that wait .2 s where the first batch was expected to take none."""
+    """What becomes of two requests that wait .2 s behind a batch expected to take no time."""
 
     async def run():
         scorer = Slow(free=False)
@@ -145,7 +145,7 @@ def test_a_request_whose_turn_comes_too_late_is_refused_and_leaves_room():
 
 
 def test_of_a_large_request_only_the_first_part_may_be_late():
-    # The two requests take turns: each part but the very first waits .12 s and more, and the patience
+    # The two requests take turns: each part but the very first waits .12 s and more; the patience
     # is .05 s.
     class Each(Slow):
         def __call__(self, texts):
