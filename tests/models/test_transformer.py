@@ -241,13 +241,34 @@ def test_posts_of_one_class_are_refused():
         for_corpus(Transformer(**QUICK), corpus).fit(corpus.posts, only, seed=0)
 
 
-def test_half_rounds_while_training_and_not_when_judged():
-    import torch
-
+@pytest.fixture
+def in_half() -> None:
     from evenhand.models._processor import multiplies_half
 
     if not multiplies_half():
         pytest.skip("products in bfloat16 do not work on this machine")
+
+
+@pytest.mark.usefixtures("in_half")
+def test_values_that_stay_in_half_change_no_gradient(monkeypatch: pytest.MonkeyPatch):
+    import torch
+
+    from evenhand.models import _encoder_network as networks
+
+    network = networks.build(networks.Shape(tiny_encoder(), 2, 0.0, half=True), weights=True)
+    tokens = torch.arange(5, 17).view(2, 6)
+    gradients = []
+    for widens in (2, 1000):  # the tiny encoder is twice as wide behind attention
+        monkeypatch.setattr(networks, "_WIDENS", widens)
+        network.train().zero_grad()
+        network(tokens, torch.ones_like(tokens)).square().sum().backward()
+        gradients.append([p.grad.clone() for p in network.parameters() if p.grad is not None])
+    assert all(torch.equal(a, b) for a, b in zip(*gradients, strict=True))
+
+
+@pytest.mark.usefixtures("in_half")
+def test_half_rounds_while_training_and_not_when_judged():
+    import torch
 
     from evenhand.models._encoder_network import HalfLinear, Shape, build
 

@@ -38,8 +38,17 @@ class Shape:
     """Whether the encoder's products of matrices are taken in 16 bits while it is trained."""
 
 
+_WIDENS = 4
+"""A layer with so many times the values it reads is followed by an activation, one value at a time,
+and by a layer that wants 16 bits again."""
+
+
 class HalfLinear(nn.Linear):
-    """A layer whose products have 16 bits (bfloat16) in training; its weights keep 32."""
+    """A layer whose products have 16 bits (bfloat16) in training; its weights keep 32.
+
+    So do its values, but for those of a layer that widens: as they have no more than 16 bits, the
+    gradients are the same to the last bit and need half the memory on the way.
+    """
 
     @classmethod
     def of(cls, layer: nn.Linear) -> HalfLinear:
@@ -53,7 +62,9 @@ class HalfLinear(nn.Linear):
         if not self.training:
             return super().forward(values)
         given = (part.to(torch.bfloat16) for part in (values, self.weight, self.bias))
-        return functional.linear(*given).to(torch.float32)
+        found = functional.linear(*given)
+        widens = self.out_features >= _WIDENS * self.in_features
+        return found if widens else found.to(torch.float32)
 
 
 class Pooled(nn.Module):
