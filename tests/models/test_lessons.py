@@ -40,3 +40,18 @@ def test_a_row_and_its_mate_are_answered_alike():
     found = taught(rows, ["HATE"], P, trust=0.5, left=LEFT)
     # Both get (.6 + .2) / 2 = .4: the first (0, 1) and (.6, .4) by halves.
     assert np.allclose(found.shares[[0, 2], 2:], [[0.3, 0.7], [0.6, 0.4]])
+
+
+def test_rarer_answers_count_more():
+    classes = Lessons.of_classes(list("abcde"), np.array([0, 0, 0, 0, 1]), Task("HATE"))
+    # In all 5 as before. At 1 each class counts 2.5: four rows .625 each, and one 2.5. At .5 a row
+    # counts 1/√4 = .5 or 1, in all 3; times 5/3 that is .8333 and 1.6667.
+    assert np.allclose(classes.balanced(1.0).weights, [0.625] * 4 + [2.5])
+    assert np.allclose(classes.balanced(0.5).weights, [5 / 6] * 4 + [5 / 3])
+    assert np.array_equal(classes.balanced(0.0).weights, classes.weights)
+
+
+def test_an_answer_that_nobody_gave_is_no_fault():
+    three = Task("KIND", ("a", "b", "c"))
+    classes = Lessons.of_classes(list("xyz"), np.array([0, 0, 2]), three)
+    assert np.allclose(classes.balanced(1.0).weights, [0.75, 0.75, 1.5])

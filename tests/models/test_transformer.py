@@ -156,8 +156,28 @@ def test_options_out_of_range_are_refused():
     assert "epochs is 0" in str(caught.value) and "rate is 0.0" in str(caught.value)
     with pytest.raises(BadInput, match="dropout is 1.0; expected from 0 to below 1"):
         recipe("transformer:dropout=1.0")
+    with pytest.raises(BadInput, match="balanced is 1.5; expected from 0 to 1"):
+        recipe("transformer:balanced=1.5")
     with pytest.raises(BadInput, match="expected one of words, kept, dropped"):
         recipe("transformer:emoji=pictures")
+
+
+def test_a_rare_class_is_told_more_often_where_classes_count_alike():
+    corpus = made_up(150)
+    # One in ten is bad, whatever it says.
+    gold = corpus.gold.with_columns(
+        label=pl.when(pl.int_range(pl.len()) % 10 == 0).then(pl.lit("bad")).otherwise(pl.lit("ok"))
+    )
+    quick = {**QUICK, "epochs": 2, "rate": 0.002}
+    plain, alike = (
+        for_corpus(Transformer(**quick, balanced=share), corpus, classes=("bad", "ok"))
+        .fit(corpus.posts, gold, seed=0)
+        .score(corpus.posts["text"].to_list())[:, 0]
+        .mean()
+        for share in (0.0, 1.0)
+    )
+    # Nothing tells the classes apart: what is said is how much each counts, .1 or .5.
+    assert plain < 0.3 < alike
 
 
 def copy_of(folder: Path) -> Path:

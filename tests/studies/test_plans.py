@@ -89,6 +89,11 @@ def test_what_does_not_go_together_is_refused(tmp_path: Path):
         train_plan(run, written(tmp_path), "transformer", tmp_path / "file")
 
 
+def test_classes_are_balanced_in_one_corpus_only(tmp_path: Path):
+    with pytest.raises(BadInput, match="balanced is for one corpus; a plan has times and weight"):
+        planned("transformer:balanced=0.5", find_plan(written(tmp_path)))
+
+
 def with_teachers(folder: Path) -> str:
     """The plan with two teachers of HATE, who also answer it for the rude posts."""
     path = Path(written(folder))

@@ -69,6 +69,16 @@ class Lessons:
             parts=[part] * n,
         )
 
+    def balanced(self, share: float) -> Self:
+        """Rows of one task, those of rarer answers counting more, and all together as before.
+
+        An answer given n times counts in proportion to n to the power of minus ``share``: at 1 all
+        answers count alike.
+        """
+        many = self.shares.sum(axis=0)
+        each = (self.shares @ np.where(many > 0, many, 1) ** -share) * self.weights
+        return replace(self, weights=(each * self.weights.sum() / each.sum()).astype(np.float32))
+
     def read_in(self, epoch: int, seed: int) -> Ints:
         """The rows of an epoch, a row standing there as often as it is read."""
         rng = stream(seed, "times", epoch)

@@ -75,6 +75,9 @@ class Transformer:
     dropout: float = 0.1
     average: float = 0.995
     """How slowly the running mean of the weights moves, which is what is kept; 0 for none."""
+    balanced: float = 0.0
+    """How far rarer classes of a corpus count more: at 1 every class counts alike, at .5 by the
+    square root of that, at 0 every post."""
     beside: float = 0.0
     """Of a post that names an identity, the share of readings beside a copy that names another."""
     pull: float = 0.0
@@ -97,6 +100,8 @@ class Transformer:
     def __post_init__(self) -> None:
         expect_positive(self.name, self, ("length", "epochs", "batch", "accumulate", "rate",
                                           "judgings", "processes"))  # fmt: skip
+        if not 0 <= self.balanced <= 1:
+            raise BadInput(f"{self.name}: balanced is {self.balanced}; expected from 0 to 1")
         for key in ("warm_up", "dropout", "average", "beside"):
             if not 0 <= getattr(self, key) < 1:
                 found = getattr(self, key)
@@ -114,6 +119,7 @@ class Transformer:
         base = find_base(self.base)
         task = Task(self.question or HATE, self.classes or ("no", "yes"))
         train, dev = dev_split(rows, task, seed)
+        train = train.balanced(self.balanced)
         known = record(self, rows, seed=seed)
         return self._fitted(base, train, dev, known, seed)
 

@@ -109,6 +109,8 @@ def planned(name: str, plan: Plan) -> LearnsMaterial:
     said = {part.partition("=")[0].strip() for part in typed.split(",")} if typed else set()
     options = {key: value for key, value in plan.options.items() if key not in said}
     made: Any = replace(given, **from_json(kind, options))  # type: ignore[type-var]
+    if getattr(made, "balanced", 0):
+        raise BadInput(f"recipe {plain!r}: balanced is for one corpus; a plan has times and weight")
     return made  # type: ignore[no-any-return]
 
 
