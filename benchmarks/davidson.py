@@ -1,9 +1,9 @@
 """Davidson's three classes in 5-fold cross-validation that keeps duplicates on one side.
 
 The same as ``evenhand validate transformer:epochs=2,balanced=0.5,int8=true --data davidson
---classes published --protocol kfold:5 --against linear``, as one table. Needs ``EVENHAND_DATA`` and the extra
-``[train]``; five trainings on 20,000 tweets, about 30 minutes on two cores. With ``--keep`` a run
-that was stopped goes on.
+--classes published --protocol kfold:5 --against linear``, as one table. Needs ``EVENHAND_DATA``
+and the extra ``[train]``; five trainings on 20,000 tweets, about 30 minutes on two cores. With
+``--keep`` a run that was stopped goes on.
 """
 
 from __future__ import annotations
