@@ -287,6 +287,17 @@ def test_values_that_stay_in_half_change_no_gradient(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.usefixtures("in_half")
+def test_half_takes_layers_without_bias():
+    from torch import nn, ones
+
+    from evenhand.models._encoder_network import HalfLinear
+
+    layer = nn.Linear(4, 3, bias=False)
+    nn.init.constant_(layer.weight, 0.5)
+    assert HalfLinear.of(layer).train()(ones(2, 4)).tolist() == [[2.0] * 3] * 2
+
+
+@pytest.mark.usefixtures("in_half")
 def test_half_rounds_while_training_and_not_when_judged():
     import torch
 

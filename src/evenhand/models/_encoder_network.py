@@ -61,8 +61,8 @@ class HalfLinear(nn.Linear):
         """In 32 bits where nothing is learned, so that what is saved is the plain network."""
         if not self.training:
             return super().forward(values)
-        given = (part.to(torch.bfloat16) for part in (values, self.weight, self.bias))
-        found = functional.linear(*given)
+        bias = None if self.bias is None else self.bias.to(torch.bfloat16)
+        found = functional.linear(values.to(torch.bfloat16), self.weight.to(torch.bfloat16), bias)
         widens = self.out_features >= _WIDENS * self.in_features
         return found if widens else found.to(torch.float32)
 
