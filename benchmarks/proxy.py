@@ -38,12 +38,29 @@ READINGS = 18_000
 SMALL, LARGE = ("hatemojibuild", 3808), ("dynahate", 32901)
 """The corpora and how many posts of each are trained on."""
 
+ORDINARY = "jigsaw"
+"""The corpus of ordinary comments."""
+
 
 def upsampled(plan: Plan, times: float) -> Plan:
     """A post of the small corpus is read so many times as often as one of the large one."""
     once = READINGS / 2 / (times * SMALL[1] + LARGE[1])
     often = {SMALL[0]: times * once, LARGE[0]: once}
     return replace(plan, parts=tuple(replace(p, times=often[p.name]) for p in plan.parts))
+
+
+def with_comments(plan: Plan, *, none_means_no: bool) -> Plan:
+    """Ordinary comments beside the rounds: what they label, and of those without any label HATE."""
+    six = next(part for part in find_plan("evenhand-base").parts if part.name == ORDINARY)
+    comments = replace(
+        six, taught=[], times=0.25, times_without=0.1,
+        none_means_no=["HATE"] if none_means_no else [],
+    )  # fmt: skip
+    return replace(
+        plan,
+        attributes=(*plan.attributes, *six.yes),
+        parts=(*plan.parts, comments),
+    )
 
 
 def not_exchanged(plan: Plan) -> Plan:
@@ -75,6 +92,13 @@ CHANGES = {
     ),
     "no-exchange": Change(
         "no exchanged identities", "beside=0,pull=0", plan=not_exchanged
+    ),
+    "comments": Change(
+        "comments of jigsaw beside them", plan=lambda plan: with_comments(plan, none_means_no=False)
+    ),
+    "no-label": Change(
+        "the same, HATE being no where nothing is true",
+        plan=lambda plan: with_comments(plan, none_means_no=True),
     ),
     "dropout": Change("dropout .2 for .1", "dropout=0.2"),
     "rate": Change("rate 6e-5 for 1.2e-4", "rate=6e-5"),
@@ -121,6 +145,11 @@ def figures(detector: Any, held_out: pl.DataFrame) -> dict[str, Any]:
             named = [at for at, text in enumerate(other) if text is not None]
             q = detector.score([str(other[at]) for at in named])[:, 0]
             found["flips"] = [float(((p[named] >= 0.5) != (q >= 0.5)).mean()), len(named)]
+    some = held_out.filter((pl.col("corpus") == ORDINARY) & (pl.col("split") == "dev"))
+    if some.height:
+        none = some.filter(~pl.any_horizontal(pl.col(detector.attributes[1:])))
+        p = detector.score(none["text"].to_list())[:, 0]
+        found["ordinary"] = [float((p >= 0.5).mean()), none.height]
     return found
 
 

@@ -18,12 +18,13 @@ ROWS = Lessons(
     times=np.ones(3),
     parts=["x", "y", "z"],
 )
-P = np.array([[0.6], [0.3], [0.2]])
-LEFT = np.array([[False], [False], [True]])
+P = np.array([[0.6], [np.nan], [0.2]])
+"""Nobody was asked about the second row."""
+SHARES = np.array([[0.5], [0.0], [1.0]])
 
 
 def test_teachers_stand_beside_labels_and_in_place_of_missing_ones():
-    found = taught(ROWS, ["HATE"], P, trust=0.5, left=LEFT)
+    found = taught(ROWS, ["HATE"], P, shares=SHARES)
     # (0, 1) and (.4, .6) by halves: (.2, .8); a row that is not left to them keeps nothing.
     assert np.allclose(found.shares, [[0, 0, 0.2, 0.8], [1, 0, 0, 0], [0, 0, 0.8, 0.2]])
     assert found.labelled.tolist() == [[False, True], [True, False], [False, True]]
@@ -31,13 +32,13 @@ def test_teachers_stand_beside_labels_and_in_place_of_missing_ones():
 
 
 def test_no_trust_leaves_labels_as_they_are():
-    found = taught(ROWS, ["HATE"], P, trust=0.0, left=LEFT & False)
+    found = taught(ROWS, ["HATE"], P, shares=0 * SHARES)
     assert np.array_equal(found.shares, ROWS.shares)
 
 
 def test_a_row_and_its_mate_are_answered_alike():
     rows = replace(ROWS, mates=np.array([2, -1, 0]))
-    found = taught(rows, ["HATE"], P, trust=0.5, left=LEFT)
+    found = taught(rows, ["HATE"], P, shares=SHARES)
     # Both get (.6 + .2) / 2 = .4: the first (0, 1) and (.6, .4) by halves.
     assert np.allclose(found.shares[[0, 2], 2:], [[0.3, 0.7], [0.6, 0.4]])
 

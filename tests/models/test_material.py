@@ -56,6 +56,20 @@ def test_an_attribute_that_a_corpus_does_not_label_is_masked(data: Path):
     assert np.allclose(train.weights, [1, 1, 0.4, 0.4])
 
 
+def test_what_has_no_label_can_mean_no(data: Path):
+    named = BOTH.replace("weight = 0.4", 'none_means_no = ["HATE"]')
+    with_toxic = named.replace('["HATE", ', '["TOXICITY", "HATE", ')
+    toxic = with_toxic + 'yes.TOXICITY = ["toxic"]\n'
+
+    plain, strict = (material(plan_of(data, text), seed=0) for text in (named, toxic))
+
+    # Neither j1 nor j2 is an insult, so neither is hateful.
+    assert plain.train.labelled[2:].tolist() == [[True, True]] * 2
+    assert plain.train.shares[2:, :2].tolist() == [[1, 0]] * 2
+    # j2 is toxic: nothing is said of HATE.
+    assert strict.train.labelled[2:].tolist() == [[True, True, True], [True, False, True]]
+
+
 def test_twins_are_a_family(data: Path):
     # hatemojibuild 1 and 2 are twins; jigsaw j1 and j2 are not.
     families = material(plan_of(data, BOTH), seed=0).train.families.tolist()

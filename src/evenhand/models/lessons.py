@@ -92,8 +92,7 @@ def taught(
     names: Sequence[str],
     answers: NDArray[np.float64],
     *,
-    trust: float,
-    left: NDArray[np.bool_],
+    shares: NDArray[np.float64],
 ) -> Lessons:
     """The rows with the answers of teachers beside their labels, or in place of missing ones.
 
@@ -102,23 +101,24 @@ def taught(
     Args:
         lessons: Rows of tasks of two answers.
         names: The tasks that were answered.
-        answers: The probability of yes, a column for each of them.
-        trust: The share of the teachers' answer in what is learned of a labelled row.
-        left: A column for each of them: rows that are left to the teachers.
+        answers: The probability of yes, a column for each of them; anything where nobody was asked.
+        shares: How much of what is learned is the teachers' answer, a column for each of them; 0
+            where nobody was asked, 1 where a row is left to the teachers.
     """
     if lessons.mates is not None:
         has = lessons.mates >= 0
         answers = np.where(has[:, None], (answers + answers[lessons.mates]) / 2, answers)
-    shares, labelled = lessons.shares.copy(), lessons.labelled.copy()
+    answers = np.where(shares > 0, answers, 0.0)
+    learned, labelled = lessons.shares.copy(), lessons.labelled.copy()
     numbers = {task.name: number for number, task in enumerate(lessons.tasks)}
     for column, name in enumerate(names):
         at = numbers[name]
         place = columns(lessons.tasks)[at]
         said = np.stack([1 - answers[:, column], answers[:, column]], axis=1)
-        share = np.where(lessons.labelled[:, at], trust, left[:, column].astype(np.float64))
-        shares[:, place] = (1 - share[:, None]) * shares[:, place] + share[:, None] * said
-        labelled[:, at] |= left[:, column]
-    return replace(lessons, shares=shares, labelled=labelled)
+        share = shares[:, [column]]
+        learned[:, place] = (1 - share) * learned[:, place] + share * said
+        labelled[:, at] |= shares[:, column] > 0
+    return replace(lessons, shares=learned, labelled=labelled)
 
 
 def columns(tasks: Sequence[Task]) -> list[slice]:

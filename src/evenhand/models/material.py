@@ -159,6 +159,10 @@ def _labelled(corpus: Corpus, part: Part, attributes: Sequence[str]) -> pl.DataF
             answer=pl.when((pl.col("share") - 0.5).abs() > 1e-9).then(pl.col("share") > 0.5),
         )
         table = table.join(answers.rename({"answer": attribute}), on="id", how="left")
+    nothing = ~pl.any_horizontal(pl.col(list(part.yes)))  # null where a label is in doubt
+    table = table.with_columns(
+        pl.when(nothing).then(pl.lit(False)).alias(attribute) for attribute in part.none_means_no
+    )
     weights = pl.lit(1.0)
     if corpus.draws is not None:
         table = table.join(corpus.draws.select(id="post", weight="weight"), on="id", how="left")

@@ -39,6 +39,8 @@ class Part:
     name: str
     yes: Mapping[str, list[str]] = field(default_factory=dict)
     """Attribute → the labels that mean yes."""
+    none_means_no: list[str] = field(default_factory=list)
+    """Attributes it has no label for, and that are no where all that it labels is no."""
     taught: list[str] = field(default_factory=list)
     """Attributes that its posts have no label for, and that the teachers answer in its place."""
     times: float = 1.0
@@ -88,6 +90,8 @@ class Teachers:
     """Those that are there already, each as it is named everywhere."""
     trust: float = 0.5
     """How much of what is learned of a labelled post is their answer, and not its label."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Of the recipe, where those that are trained have others than the student."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,7 +113,12 @@ class Plan:
     def of_teachers(self, attributes: Collection[str]) -> Plan:
         """What the teachers of these attributes learn: the corpora that label them, and no more."""
         parts = [
-            replace(part, yes={a: part.yes[a] for a in part.yes if a in attributes}, taught=[])
+            replace(
+                part,
+                yes={a: part.yes[a] for a in part.yes if a in attributes},
+                none_means_no=[],
+                taught=[],
+            )
             for part in self.parts
         ]
         return replace(
@@ -214,6 +223,14 @@ def _plan(name: str, text: str, where: str) -> Plan:
     faults += [
         f"{where}: {a} is not among attributes ({', '.join(attributes)})"
         for a in sorted({*named, *targets} - set(attributes))
+    ]
+    faults += [
+        f"{where}: {part.name}: none_means_no names {a}; expected an attribute of the plan that "
+        "the corpus does not label"
+        for part in parts
+        if part
+        for a in part.none_means_no
+        if a in part.yes or a not in attributes or not part.yes
     ]
     faults += _untaught(where, [part for part in parts if part], teachers, named)
     if faults:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import shutil
 from collections.abc import Iterator, Sequence
@@ -15,19 +17,19 @@ import polars as pl
 
 from evenhand.core import registry
 from evenhand.core.errors import BadInput
-from evenhand.core.provenance import Run
+from evenhand.core.provenance import Run, file_at_once
 from evenhand.core.records import Finding
 from evenhand.data.find import find, used
 from evenhand.models.calibration import Calibration, fitted
 from evenhand.models.encoder_detector import EncoderDetector
 from evenhand.models.fast import FastDetector
 from evenhand.models.find import detector, recipe
-from evenhand.models.lessons import taught
-from evenhand.models.material import Material, material
+from evenhand.models.lessons import Lessons, taught
+from evenhand.models.material import Bools, Material, material
 from evenhand.models.options import from_json
 from evenhand.models.perspective_like import learn_maps
-from evenhand.models.plan import Plan, Target, find_plan
-from evenhand.models.protocol import Detector, Probabilities
+from evenhand.models.plan import Part, Plan, Target, find_plan
+from evenhand.models.protocol import Detector, Probabilities, Trained
 from evenhand.models.saving import load, save
 from evenhand.models.scoring import KnowsPosts
 from evenhand.models.transformer import Transformer
@@ -122,6 +124,9 @@ def taught_material(
         return given
     names, trust = plan.teachers.attributes, plan.teachers.trust
     train = given.train
+    labels, left = _answered(plan, train, names)
+    rows = np.flatnonzero((labels | left).any(axis=1))
+    texts = [train.texts[row] for row in rows.tolist()]
     answers = []
     for name, teacher in _teachers(student, plan, seed, kept, step):
         absent = [attribute for attribute in names if attribute not in teacher.attributes]
@@ -131,12 +136,50 @@ def taught_material(
         if isinstance(student, Transformer) and isinstance(teacher, EncoderDetector):
             # Of a long text it reads what the student reads: the beginning.
             teacher = replace(teacher, encoder=replace(teacher.encoder, windows=1))
-        answers.append(_asked(teacher, name, train.texts, step)[:, columns])
-    left = {part.name: [name in part.taught for name in names] for part in plan.parts}
-    none = [False] * len(names)
-    asked = np.array([left.get(part, none) for part in train.parts])
-    mean = np.mean(answers, axis=0)
-    return replace(given, train=taught(train, names, mean, trust=trust, left=asked))
+        answers.append(_remembered(teacher, name, texts, kept, step)[:, columns])
+    mean = np.full((len(train), len(names)), np.nan)
+    mean[rows] = np.mean(answers, axis=0)
+    shares = np.where(labels, trust, left.astype(np.float64))
+    return replace(given, train=taught(train, names, mean, shares=shares))
+
+
+def _answered(plan: Plan, train: Lessons, names: Sequence[str]) -> tuple[Bools, Bools]:
+    """What teachers answer, a column a name: beside a label, and in place of one.
+
+    Where no label at all means no (``none_means_no``), nobody is asked.
+    """
+    parts = {part.name: part for part in plan.parts}
+    numbers = {task.name: number for number, task in enumerate(train.tasks)}
+    known = train.labelled[:, [numbers[name] for name in names]]
+    own = np.array([[_labels(parts.get(part), name) for name in names] for part in train.parts])
+    asked = np.array([[_leaves(parts.get(part), name) for name in names] for part in train.parts])
+    return known & own, asked & ~known
+
+
+def _labels(part: Part | None, name: str) -> bool:
+    return part is None or name in part.yes  # sentences of our own are no part
+
+
+def _leaves(part: Part | None, name: str) -> bool:
+    return part is not None and name in part.taught
+
+
+def _remembered(
+    teacher: Detector, name: str, texts: Sequence[str], kept: Path, step: Step
+) -> Probabilities:
+    """What a teacher says of texts: as it was kept, or asked now."""
+    known = list[Any]()
+    if isinstance(teacher, Trained):
+        known = [repr(teacher.record.recipe), teacher.record.provenance]
+    digest = hashlib.sha256(json.dumps([name, known, list(texts)], sort_keys=True).encode())
+    path = kept / f"answers-{digest.hexdigest()[:16]}.npy"
+    if path.exists():
+        found: Probabilities = np.load(path, allow_pickle=False)
+        return found
+    found = _asked(teacher, name, texts, step)
+    with file_at_once(path) as part, part.open("wb") as file:
+        np.save(file, found)
+    return found
 
 
 def _asked(teacher: Detector, name: str, texts: Sequence[str], step: Step) -> Probabilities:
@@ -170,6 +213,7 @@ def _teachers(
         raise BadInput(f"plan {plan.name} trains teachers, which the recipe transformer does")
     own = plan.of_teachers(plan.teachers.attributes)
     lessons = material(own, seed=seed)
+    theirs = replace(student, **from_json(type(student), plan.teachers.options))
     for number in range(1, plan.teachers.networks + 1):
         name = f"teacher {number}"
 
@@ -177,25 +221,25 @@ def _teachers(
             step(f"{name}, {what}", done, total)
 
         with watching(step=told, checkpoints=kept):
-            yield name, _teacher(student, own, lessons, seed, number, kept / f"teacher-{number}")
+            yield name, _teacher(theirs, own, lessons, seed, number, kept / f"teacher-{number}")
 
 
 def _teacher(
     recipe: Transformer, plan: Plan, lessons: Material, seed: int, number: int, folder: Path
-) -> Attributes:
+) -> Trained:
     """A teacher as it was kept, or trained now; each has a seed of its own."""
     expected = lessons.record(recipe, seed=seed + number)
     if folder.exists():
-        found: Any = load(folder)
+        found = load(folder)
         same = ("seed", "training_sha256")
         if found.record.recipe == recipe and all(
             found.record.provenance[key] == expected.provenance[key] for key in same
         ):
-            return found  # type: ignore[no-any-return]
+            return found
     learned = recipe.fit_material(lessons, seed=seed + number)
     ready, _ = ready_to_score(learned, plan, lessons, seed)
     save(ready, folder, data=lessons.data)
-    return ready
+    return load(folder)  # as a training that is resumed finds it
 
 
 def ready_to_score(
