@@ -10,6 +10,7 @@ import pytest
 
 from contracts.corpora import MADE_UP
 from evenhand.core.errors import BadInput
+from evenhand.models._splicing import halved
 from evenhand.models.material import material
 from evenhand.models.plan import find_plan
 
@@ -68,6 +69,26 @@ def test_what_has_no_label_can_mean_no(data: Path):
     assert plain.train.shares[2:, :2].tolist() == [[1, 0]] * 2
     # j2 is toxic: nothing is said of HATE.
     assert strict.train.labelled[2:].tolist() == [[True, True, True], [True, False, True]]
+
+
+def test_halves_of_two_posts_are_a_post_without_labels(data: Path):
+    teachers = '[teachers]\nnetworks = 1\nattributes = ["HATE"]\n'
+    plan = plan_of(data, BOTH.replace("apart = []", "apart = []\nspliced = 0.5") + teachers)
+
+    found = material(plan, seed=0)
+
+    train = found.train
+    assert train.parts == ["hatemojibuild", "hatemojibuild", "jigsaw", "jigsaw"] + (
+        ["hatemojibuild"] * 2
+    )
+    assert not train.labelled[4:].any() and not train.shares[4:].any()
+    assert train.times[4:].tolist() == [0.5, 0.5]
+    first, second = zip(*map(halved, train.texts[:2]), strict=True)
+    assert {text for text in train.texts[4:]} <= {f"{a} {b}" for a in first for b in second}
+    assert len(set(train.families.tolist())) == 5  # the twins are one, each other row its own
+    assert found.posts.height == 4  # what was put together is nobody's post
+    own = material(plan.of_teachers(["HATE"]), seed=0)
+    assert len(own.train) == 2  # the teachers themselves read none
 
 
 def test_twins_are_a_family(data: Path):

@@ -148,6 +148,7 @@ def test_teachers_learn_what_they_answer_and_no_more(tmp_path: Path):
         ('taught = ["HATE"]', 'taught = ["INSULT"]', "jigsaw: no teacher answers INSULT"),
         ('attributes = ["HATE"]\n[cal', 'attributes = ["RUDE"]\n[cal', "RUDE, which no corpus"),
         ('yes.HATE = ["1"]', 'yes.HATE = ["1"]\ntaught = ["HATE"]', "dynahate labels HATE"),
+        ("yes.INS", "spliced = 1\nyes.INS", "spliced, but no teacher answers what it labels"),
         ('yes.HATE = ["1"]', "", "dynahate teaches nothing"),
     ],
 )

@@ -25,6 +25,7 @@ from evenhand.data.corpus import Corpus
 from evenhand.data.duplicates import strict_key
 from evenhand.data.find import find, reader, used
 from evenhand.data.splits import Likeness, holdout, ties
+from evenhand.models._splicing import halved
 from evenhand.models.lessons import Lessons, Task
 from evenhand.models.plan import APART, Part, Plan
 from evenhand.models.protocol import Recipe, Record
@@ -97,7 +98,7 @@ def material(plan: Plan, *, seed: int) -> Material:
     rows = rows.filter(~copied)
     train = rows.filter(pl.col("split") == "train")
     dev = rows.filter((pl.col("split") == "dev") & ~pl.col("kin"))
-    spread = _exchanged(train, plan, seed)
+    spread = _exchanged(pl.concat([train, _spliced(train, plan, seed)]), seed)
     return Material(
         train=_lessons(spread, plan.attributes),
         dev=_lessons(dev, plan.attributes),
@@ -213,6 +214,7 @@ def _split(corpus: Corpus, table: pl.DataFrame, part: Part, seed: int) -> pl.Dat
         counts=pl.lit(part.weight),
         swapped=pl.lit(part.swapped),
         gendered=pl.lit(part.gendered),
+        spliced=pl.lit(part.spliced),
     )
 
 
@@ -261,6 +263,7 @@ def _own(plan: Plan, seed: int) -> pl.DataFrame:
                     "counts": 1.0,
                     "swapped": 0.0,
                     "gendered": 0.0,
+                    "spliced": 0.0,
                     "corpus": _SYNTHETIC,
                 }
             )
@@ -268,7 +271,29 @@ def _own(plan: Plan, seed: int) -> pl.DataFrame:
     return pl.concat(parts)
 
 
-def _exchanged(train: pl.DataFrame, plan: Plan, seed: int) -> pl.DataFrame:
+def _spliced(train: pl.DataFrame, plan: Plan, seed: int) -> pl.DataFrame:
+    """Posts whose second half is that of another post of their corpus; nothing is known of them."""
+    rng = stream(seed, "splice")
+    made = [train.clear()]
+    for _, some in train.filter(pl.col("spliced") > 0).group_by("corpus", maintain_order=True):
+        halves = [halved(text) for text in some["text"]]
+        other = rng.permutation(some.height).tolist()
+        texts = [f"{a} {halves[at][1]}".strip() for (a, _), at in zip(halves, other, strict=True)]
+        made.append(
+            some.with_columns(
+                pl.lit(None, dtype=pl.Boolean).alias(attribute) for attribute in plan.attributes
+            ).with_columns(
+                text=pl.Series(texts),
+                times="spliced",
+                family=pl.lit("spliced ") + pl.col("corpus") + " " + pl.col("id"),
+                swapped=pl.lit(0.0),
+                gendered=pl.lit(0.0),
+            )
+        )
+    return pl.concat(made)
+
+
+def _exchanged(train: pl.DataFrame, seed: int) -> pl.DataFrame:
     """The rows, and beside some of them a copy that names another identity: its mate."""
     rng = stream(seed, "exchange")
     new, shares = list[str | None](), list[float]()

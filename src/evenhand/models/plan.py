@@ -53,6 +53,9 @@ class Part:
     """The share of readings in which an identity named in a post is exchanged for another."""
     gendered: float = 0.0
     """The same for posts that name no such identity but men or women: they change places."""
+    spliced: float = 0.0
+    """How often in an epoch a post is read whose second half is another post's; teachers answer for
+    what comes of it."""
     apart: list[str] = field(default_factory=lambda: list(APART))
     """Posts that share one of these with a held-out post are not trained on."""
     not_in: list[str] = field(default_factory=list)
@@ -118,6 +121,7 @@ class Plan:
                 yes={a: part.yes[a] for a in part.yes if a in attributes},
                 none_means_no=[],
                 taught=[],
+                spliced=0.0,
             )
             for part in self.parts
         ]
@@ -271,6 +275,8 @@ def _untaught(
             for a in part.taught
             if a in part.yes
         ]
+        if part.spliced and not answered.intersection(part.yes):
+            faults.append(f"{where}: {part.name} is spliced, but no teacher answers what it labels")
     return sorted(faults)
 
 
@@ -285,7 +291,7 @@ def _made(kind: type[T], row: Any, where: str, faults: list[str]) -> T | None:
     before = len(faults)
     faults += [f"{where}: {unknown(key, types)}" for key in row if key not in types]
     faults += [f"{where}: {key} is missing" for key in needed if key not in row]
-    for key in ("times", "times_without", "weight"):
+    for key in ("times", "times_without", "weight", "spliced"):
         if (
             isinstance(row.get(key), bool)
             or not isinstance(row.get(key, 1.0), int | float)

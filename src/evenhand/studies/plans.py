@@ -146,7 +146,8 @@ def taught_material(
 def _answered(plan: Plan, train: Lessons, names: Sequence[str]) -> tuple[Bools, Bools]:
     """What teachers answer, a column a name: beside a label, and in place of one.
 
-    Where no label at all means no (``none_means_no``), nobody is asked.
+    Where no label at all means no (``none_means_no``), nobody is asked; posts of two halves
+    (``spliced``) have no label.
     """
     parts = {part.name: part for part in plan.parts}
     numbers = {task.name: number for number, task in enumerate(train.tasks)}
@@ -161,7 +162,7 @@ def _labels(part: Part | None, name: str) -> bool:
 
 
 def _leaves(part: Part | None, name: str) -> bool:
-    return part is not None and name in part.taught
+    return part is not None and (name in part.taught or name in part.yes)
 
 
 def _remembered(
