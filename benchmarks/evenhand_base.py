@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -37,7 +38,7 @@ from peers.on_suites import Sat, aims, on_ours, on_published, our_cases, publish
 from evenhand.core.provenance import sha256
 from evenhand.models.encoder_detector import EncoderDetector
 from evenhand.models.material import Material, material
-from evenhand.models.plan import find_plan
+from evenhand.models.plan import Plan, find_plan
 from evenhand.models.protocol import HATE, Trained
 from evenhand.models.saving import load
 from evenhand.reports.numbers import bracket, count, number
@@ -59,11 +60,17 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="a page to write too")
     given = parser.parse_args()
     lines = []
-    for part in page(given, material(find_plan(PLAN), seed=0)):
+    for part in page(given, material(labelled(find_plan(PLAN)), seed=0)):
         print(part, flush=True)
         lines.append(part)
     if given.out:
         given.out.write_text(_INTRODUCTION + "\n".join(lines) + "\n", encoding="utf-8")
+
+
+def labelled(plan: Plan) -> Plan:
+    """What people labelled, and no more: the others are not told that no label means no."""
+    parts = (replace(part, none_means_no=[], spliced=0.0) for part in plan.parts)
+    return replace(plan, parts=tuple(parts))
 
 
 def page(given: argparse.Namespace, rows: Material) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from evenhand.core.provenance import Run
     from evenhand.studies.parts import Parts
 
+_LOGGED_SECONDS = 60.0
 _PATIENCE_SECONDS = 2.0
 
 Step = Callable[[str, float, float | None], None]
@@ -98,7 +100,8 @@ def finish(
 def progress(what: str) -> Iterator[Step]:
     """A progress bar on stderr, shown once the work has taken two seconds.
 
-    Yields ``step(what, done, total)``; ``total`` None means that nobody knows.
+    Where stderr is no terminal, such as in a log file, a line once a minute says as much. Yields
+    ``step(what, done, total)``; ``total`` None means that nobody knows.
     """
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -112,11 +115,18 @@ def progress(what: str) -> Iterator[Step]:
     task = bar.add_task(what, total=None)
     timer = threading.Timer(_PATIENCE_SECONDS, bar.start)
     timer.daemon = True
-    if sys.stderr.isatty():
+    seen = sys.stderr.isatty()
+    if seen:
         timer.start()
+    began = told = time.monotonic()
 
     def step(name: str, done: float, total: float | None) -> None:
+        nonlocal told
         bar.update(task, description=name, completed=done, total=total)
+        now = time.monotonic()
+        if not seen and now - told >= _LOGGED_SECONDS:
+            told = now
+            print(f"{(now - began) / 60:.0f} min: {name}", file=sys.stderr, flush=True)
 
     try:
         yield step
