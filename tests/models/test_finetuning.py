@@ -216,6 +216,28 @@ def test_a_row_beside_its_mate_by_hand():
     assert rows.beside(some, 0.0, stream(0, "mates")).tolist() == []
 
 
+def test_a_row_is_drawn_to_what_a_teacher_reads_by_hand():
+    class Reads(torch.nn.Module):
+        """A vector of 1 and the first token; both answers are 0."""
+
+        guide = torch.nn.Identity()
+
+        def pooled(self, tokens, mask):
+            return torch.stack([torch.ones(len(tokens)), tokens[:, 0].float()], dim=1)
+
+        def answered(self, vectors):
+            return torch.zeros(len(vectors), 2)
+
+    lessons = Lessons.of_classes(["a", "b", "c"], np.array([1, 1, 0]), Task("HATE"))
+    vectors = np.array([[3, 0], [0, 0], [0, 2]], dtype=np.float16)
+    weights = np.array([1, 1, 0.5], dtype=np.float32)
+    rows = Rows(replace(lessons, vectors=vectors, weights=weights), Ragged.of([[0], [1], [1]]))
+    # Each answer costs ln 2, the last by half. (1, 0) lies along (3, 0): 0; nobody was asked about
+    # the second; (1, 1) and (0, 2) are 45° apart: 1 - cos 45° = .29289, by half.
+    found = rows.loss(Reads(), np.arange(3), guide=2.0)
+    assert float(found) == pytest.approx(2.5 * np.log(2) + 2 * 0.5 * 0.29289, abs=1e-4)
+
+
 def test_how_dev_rows_are_judged_by_hand():
     texts = ["a"] * 6
     task = Task("HATE")

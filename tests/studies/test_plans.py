@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ from encoders import tiny_encoder
 from evenhand.core.errors import BadInput
 from evenhand.core.provenance import Run
 from evenhand.core.streams import stream
+from evenhand.models._shown import shown
 from evenhand.models.material import material
 from evenhand.models.plan import find_plan
 from evenhand.models.saving import load
@@ -161,6 +163,27 @@ def test_nobody_is_asked_where_no_label_means_no(tmp_path: Path):
     assert np.allclose(taught.shares[kind, :2], [1, 0])
     assert np.allclose(taught.shares[rude & ~kind, :2], [0.25, 0.75])
     assert set(taught.shares[~rude, 1].round(3).tolist()) == {0.375, 0.875}
+
+
+def test_a_guided_student_gets_the_first_teachers_vectors(tmp_path: Path):
+    plan, kept = with_teachers(tmp_path), tmp_path / "kept"
+    found = find_plan(plan)
+    student = planned("transformer:epochs=2,guide=1", found)
+    given = material(found, seed=0)
+
+    taught = taught_material(student, found, given, 0, kept, silent).train
+    detector = student.fit_material(replace(given, train=taught), seed=0)
+
+    teachers = [load(kept / f"teacher-{number}") for number in (1, 2)]
+    reads = shown(teachers[0])
+    vectors = reads.vectors(given.train.texts)
+    assert taught.vectors is not None and taught.vectors.shape == vectors.shape
+    assert np.allclose(taught.vectors, vectors - vectors.mean(axis=0), atol=2e-3)
+    mean = np.mean([teacher.score(given.train.texts)[:, 0] for teacher in teachers], axis=0)
+    rude = ~given.train.labelled[:, 0]  # of them the teachers' mean answer alone is learned
+    assert np.allclose(taught.shares[rude, 1], mean[rude], atol=0.02)  # vectors have 16 bits
+    assert {p.name.split("-")[0] for p in kept.glob("*.npy")} == {"vectors", "answers"}
+    assert detector.score(["you fool"]).shape == (1, 2)  # nothing is left of the guide
 
 
 def test_a_detector_that_is_there_teaches_another_recipe(tmp_path: Path):

@@ -34,6 +34,8 @@ class Shape:
     """How many words the vocabulary has; None where there is none, nor a hidden layer."""
     embedding: int = 128
     hidden: int = 64
+    guide: int = 0
+    """How many numbers the vectors of a teacher have that its own are drawn to; 0 for none."""
     half: bool = False
     """Whether the encoder's products of matrices are taken in 16 bits while it is trained."""
 
@@ -91,6 +93,7 @@ class EncoderNetwork(nn.Module):
         self.pooled = Pooled(encoder)
         self.dropout = Dropout(shape.dropout)
         self.words = self.hidden = None
+        encoder_size = size
         if shape.words is not None:
             # Word 0 is no word.
             self.words = nn.EmbeddingBag(
@@ -99,6 +102,8 @@ class EncoderNetwork(nn.Module):
             self.hidden = nn.Linear(size + shape.embedding, shape.hidden)
             size = shape.hidden
         self.last = nn.Linear(size, shape.columns)
+        # Only there while it learns: no answer depends on it.
+        self.guide = nn.Linear(encoder_size, shape.guide) if shape.guide else None
 
     @property
     def vocabulary(self) -> int:
@@ -108,7 +113,10 @@ class EncoderNetwork(nn.Module):
 
     def forward(self, tokens: Tensor, mask: Tensor, words: Tensor | None = None) -> Tensor:
         """A number for every answer, one row per text."""
-        vector = self.pooled(tokens, mask)
+        return self.answered(self.pooled(tokens, mask), words)
+
+    def answered(self, vector: Tensor, words: Tensor | None = None) -> Tensor:
+        """The answers to texts whose vectors are known."""
         if self.words is not None and self.hidden is not None:
             vector = torch.cat([vector, self.words(words)], dim=1)
             vector = torch.relu(self.hidden(self.dropout(vector)))
@@ -147,7 +155,7 @@ def build(shape: Shape, *, weights: bool) -> EncoderNetwork:
 def fresh(network: EncoderNetwork, rng: np.random.Generator) -> None:
     """Give the layers that the base does not have their first weights."""
     with torch.no_grad():
-        for layer in (network.hidden, network.last):
+        for layer in (network.hidden, network.last, network.guide):
             if layer is not None:
                 width = 1 / np.sqrt(layer.in_features)
                 for part in (layer.weight, layer.bias):

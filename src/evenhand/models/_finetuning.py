@@ -73,6 +73,8 @@ class Course:
     """The share of readings of a row that has a mate in which the two are read together."""
     pull: float = 0.0
     """How strongly the answers to a row and its mate are pulled together."""
+    guide: float = 0.0
+    """How strongly the network's vectors are drawn to a teacher's."""
     checkpoint_every: int = 200
     """Steps between two checkpoints."""
 
@@ -241,7 +243,8 @@ class _Worker:
         for part in np.array_split(mine, course.accumulate):
             if len(part):
                 beside = self.rows.beside(part, course.beside, rng)
-                found = self.rows.loss(self.network, part, beside, course.pull) / len(some)
+                found = self.rows.loss(self.network, part, beside, course.pull, course.guide)
+                found = found / len(some)
                 found.backward()  # type: ignore[no-untyped-call]
                 loss += found.item() * len(some) / len(mine)
         shared.barrier.wait()

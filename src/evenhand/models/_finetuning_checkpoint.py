@@ -50,8 +50,9 @@ class Checkpoint:
             none = np.empty(0)
             families = none if lessons.families is None else lessons.families
             mates = none if lessons.mates is None else lessons.mates
+            vectors = none if lessons.vectors is None else lessons.vectors
             for array in (part.tokens.numbers, part.tokens.ends, lessons.shares, lessons.weights,
-                          lessons.times, families, mates):  # fmt: skip
+                          lessons.times, families, mates, vectors):  # fmt: skip
                 digest.update(array.tobytes())
         name = digest.hexdigest()
         return cls(folder / f"finetuning-{name[:16]}.safetensors", name)

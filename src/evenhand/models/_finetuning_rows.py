@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from tokenizers import Tokenizer
 from torch import Tensor, nn
-from torch.nn.functional import log_softmax
+from torch.nn.functional import cosine_similarity, log_softmax
 
+from evenhand.models._encoder_network import EncoderNetwork
 from evenhand.models._epochs import NOISE, bucketed
 from evenhand.models.lessons import Floats, Ints, Lessons, columns
 from evenhand.stats.detection import auc
@@ -99,11 +100,26 @@ class Rows:
 
     def said(self, network: nn.Module, some: Ints) -> Tensor:
         """What the network says of some rows."""
-        tokens, mask = self.tokens.padded(some)
-        inputs = [torch.from_numpy(tokens), torch.from_numpy(mask)]
+        return cast(Tensor, network(*self._inputs(some)))
+
+    def _inputs(self, some: Ints) -> list[Tensor]:
+        inputs = [torch.from_numpy(part) for part in self.tokens.padded(some)]
         if self.words is not None:
             inputs.append(torch.from_numpy(self.words.padded(some)[0]))
-        return cast(Tensor, network(*inputs))
+        return inputs
+
+    def _guided(self, network: EncoderNetwork, some: Ints) -> tuple[Tensor, Tensor]:
+        """What the network says of some rows, and how far its vectors are from the teacher's.
+
+        How far is 1 less the cosine, and 0 for rows that the teacher was not asked about.
+        """
+        tokens, mask, *words = self._inputs(some)
+        vectors = network.pooled(tokens, mask)
+        if network.guide is None or self.lessons.vectors is None:
+            raise ValueError("there is no teacher to be guided by")
+        wanted = torch.from_numpy(self.lessons.vectors[some].astype(np.float32))
+        apart = 1 - cosine_similarity(network.guide(vectors), wanted, dim=1)
+        return network.answered(vectors, *words), apart * wanted.any(dim=1)
 
     def beside(self, some: Ints, share: float, rng: np.random.Generator) -> Ints:
         """The places of those of some rows that are read beside their mates this time."""
@@ -114,22 +130,32 @@ class Rows:
         return np.flatnonzero(chosen)
 
     def loss(
-        self, network: nn.Module, some: Ints, beside: Ints = _NONE, pull: float = 0.0
+        self,
+        network: nn.Module,
+        some: Ints,
+        beside: Ints = _NONE,
+        pull: float = 0.0,
+        guide: float = 0.0,
     ) -> Tensor:
         """The cross entropy of some rows, summed over the tasks that they are labelled for.
 
         Rows at the places ``beside`` are read with their mates: each of the two counts half, and
-        ``pull`` times the squared difference of their margins is added.
+        ``pull`` times the squared difference of their margins is added. So is ``guide`` times how
+        far their vectors are from the teacher's.
         """
         n = len(some)
         if len(beside) and self.lessons.mates is not None:
             some = np.concatenate([some, self.lessons.mates[some[beside]]])
-        said = self.said(network, some)
+        each = torch.zeros(len(some))
+        if guide:
+            said, away = self._guided(cast(EncoderNetwork, network), some)
+            each = each + guide * away
+        else:
+            said = self.said(network, some)
         shares = torch.from_numpy(self.lessons.shares[some])
         weights = torch.from_numpy(self.lessons.weights[some])
         weights[beside] /= 2
         weights[n:] /= 2
-        each = torch.zeros(len(some))
         apart = torch.zeros(len(beside))
         for place in columns(self.lessons.tasks):
             # The shares of a row that is not labelled are all 0, and so is its loss.

@@ -48,6 +48,8 @@ class Lessons:
     families: Ints | None = None
     """Rows of one number are read in one batch, such as a post and its edited twin: what they share
     then teaches nothing, and what sets them apart does. None for rows on their own."""
+    vectors: NDArray[np.float16] | None = None
+    """What a teacher's last layer is given of each row; noughts where nobody was asked."""
     mates: Ints | None = None
     """For each row the one that names another identity in place of its own, -1 where there is none;
     the two should be answered alike."""

@@ -82,6 +82,8 @@ class Transformer:
     """Of a post that names an identity, the share of readings beside a copy that names another."""
     pull: float = 0.0
     """How strongly the answers to the two are pulled together."""
+    guide: float = 0.0
+    """How strongly the network's vectors are drawn to its teacher's, where a plan has one."""
     judgings: int = 1
     """How often in an epoch dev posts are judged."""
     patience: int = 2
@@ -193,7 +195,8 @@ class Transformer:
             known = None if words is None else Ragged.of(words.numbered(texts))
             return Rows(lessons, tokens, known)
 
-        shape = Shape(base.folder, train.shares.shape[1], self.dropout, half=self.half)
+        guide = train.vectors.shape[1] if self.guide and train.vectors is not None else 0
+        shape = Shape(base.folder, train.shares.shape[1], self.dropout, guide=guide, half=self.half)
         if words is not None:
             shape = replace(
                 shape, words=len(words.words), embedding=words.embedding, hidden=words.hidden
@@ -203,6 +206,7 @@ class Transformer:
             warm_up=self.warm_up, decay=self.decay, average=self.average, judgings=self.judgings,
             patience=self.patience, processes=self.processes, seed=seed,
             optimiser=self.optimiser, beside=self.beside, pull=self.pull,
+            guide=self.guide if guide else 0.0,
             named=f"{self.name} {self.dropout} {self.half}",
         )  # fmt: skip
         return finetune(shape, rows(train), rows(dev), course)

@@ -6,14 +6,16 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from evenhand.core import registry
 from evenhand.core.errors import BadInput
@@ -119,7 +121,10 @@ def planned(name: str, plan: Plan) -> LearnsMaterial:
 def taught_material(
     student: LearnsMaterial, plan: Plan, given: Material, seed: int, kept: Path, step: Step
 ) -> Material:
-    """The rows with the mean answer of teachers; those trained for it are kept in a folder."""
+    """The rows with the mean answer of teachers; those trained for it are kept in a folder.
+
+    A student that is guided gets the vectors of the first teacher that has any, about their mean.
+    """
     if plan.teachers is None:
         return given
     names, trust = plan.teachers.attributes, plan.teachers.trust
@@ -127,7 +132,9 @@ def taught_material(
     labels, left = _answered(plan, train, names)
     rows = np.flatnonzero((labels | left).any(axis=1))
     texts = [train.texts[row] for row in rows.tolist()]
-    answers = []
+    answers = list[Probabilities]()
+    vectors = None
+    guided = isinstance(student, Transformer) and student.guide > 0
     for name, teacher in _teachers(student, plan, seed, kept, step):
         absent = [attribute for attribute in names if attribute not in teacher.attributes]
         if absent:
@@ -136,9 +143,22 @@ def taught_material(
         if isinstance(student, Transformer) and isinstance(teacher, EncoderDetector):
             # Of a long text it reads what the student reads: the beginning.
             teacher = replace(teacher, encoder=replace(teacher.encoder, windows=1))
-        answers.append(_remembered(teacher, name, texts, kept, step)[:, columns])
+        asked = partial(_remembered, teacher, name, texts, kept, step)
+        if guided and vectors is None and isinstance(teacher, EncoderDetector):
+            from evenhand.models._shown import shown
+
+            apart = shown(teacher)
+            vectors = asked("vectors", apart.vectors)
+            answers.append(apart.score(vectors)[:, columns])
+        else:
+            answers.append(asked("answers", teacher.score)[:, columns])
     mean = np.full((len(train), len(names)), np.nan)
     mean[rows] = np.mean(answers, axis=0)
+    if vectors is not None:
+        middle = vectors.mean(axis=0, dtype=np.float32)
+        every = np.zeros((len(train), vectors.shape[1]), dtype=np.float16)
+        every[rows] = vectors - middle
+        train = replace(train, vectors=every)
     shares = np.where(labels, trust, left.astype(np.float64))
     return replace(given, train=taught(train, names, mean, shares=shares))
 
@@ -166,35 +186,58 @@ def _leaves(part: Part | None, name: str) -> bool:
 
 
 def _remembered(
-    teacher: Detector, name: str, texts: Sequence[str], kept: Path, step: Step
-) -> Probabilities:
+    teacher: Detector,
+    name: str,
+    texts: Sequence[str],
+    kept: Path,
+    step: Step,
+    what: str,
+    ask: Callable[[Sequence[str]], NDArray[Any]],
+) -> NDArray[Any]:
     """What a teacher says of texts: as it was kept, or asked now."""
     known = list[Any]()
     if isinstance(teacher, Trained):
         known = [repr(teacher.record.recipe), teacher.record.provenance]
     digest = hashlib.sha256(json.dumps([name, known, list(texts)], sort_keys=True).encode())
-    path = kept / f"answers-{digest.hexdigest()[:16]}.npy"
+    path = kept / f"{what}-{digest.hexdigest()[:16]}.npy"
     if path.exists():
-        found: Probabilities = np.load(path, allow_pickle=False)
+        found: NDArray[Any] = np.load(path, allow_pickle=False)
         return found
-    found = _asked(teacher, name, texts, step)
+    found = _asked(ask, name, texts, step)
     with file_at_once(path) as part, part.open("wb") as file:
         np.save(file, found)
     return found
 
 
-def _asked(teacher: Detector, name: str, texts: Sequence[str], step: Step) -> Probabilities:
+def _asked(
+    ask: Callable[[Sequence[str]], NDArray[Any]], name: str, texts: Sequence[str], step: Step
+) -> NDArray[Any]:
     """What a teacher says of texts, on all cores."""
     parts = [texts[start : start + _ASKED] for start in range(0, len(texts), _ASKED)]
     if len(parts) < 2:
         step(f"asking {name}", 0, None)
-        return teacher.score(texts)
+        return ask(texts)
     found = []
-    with get_context("spawn").Pool(os.cpu_count() or 1) as pool:
-        for done, part in enumerate(pool.imap(teacher.score, parts)):
+    with get_context("spawn").Pool(os.cpu_count() or 1, _begin, (ask,)) as pool:
+        for done, part in enumerate(pool.imap(_in_worker, parts)):
             step(f"asking {name}", done, len(parts))
             found.append(part)
     return np.concatenate(found)
+
+
+_ask: Callable[[Sequence[str]], NDArray[Any]] | None = None
+
+
+def _begin(ask: Callable[[Sequence[str]], NDArray[Any]]) -> None:
+    """In a worker, once: whom it asks."""
+    global _ask
+    _ask = ask
+
+
+def _in_worker(texts: Sequence[str]) -> NDArray[Any]:
+    if _ask is None:
+        raise RuntimeError("a worker has nobody to ask")
+    return _ask(texts)
 
 
 def _teachers(
