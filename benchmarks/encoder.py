@@ -12,6 +12,7 @@ speed is in texts per second of processor time, which other work slows down less
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
 import subprocess
@@ -28,13 +29,14 @@ import torch
 from evenhand.core.errors import EvenhandError
 from evenhand.core.streams import stream
 from evenhand.data.find import find
+from evenhand.models._block import block
 from evenhand.models._encoder_network import Shape, build, fresh
 from evenhand.models._onnx import exported, quantised
 from evenhand.models.base_weights import find_base
-from evenhand.models.encoder import Encoder
+from evenhand.models.encoder import TOKENS, Encoder
 from evenhand.models.saving import load
 
-TEXTS, PARTS, BATCH, SINGLE, LENGTH = 1000, 5, 32, 200, 128
+TEXTS, PARTS, BATCH, SINGLE, LENGTH, ALIKE = 1000, 5, 32, 200, 128, 24
 Score = Callable[[Sequence[str]], Any]
 
 
@@ -120,7 +122,7 @@ def loading(encoder: Encoder, sample: Sequence[str]) -> tuple[float, float]:
     code = """
 import sys, time
 import numpy as np
-from evenhand.models.encoder import Encoder
+from evenhand.models.encoder import TOKENS, Encoder
 arrays, began = dict(np.load(sys.argv[1])), time.process_time()
 encoder = Encoder.restore(arrays, int(sys.argv[2]))
 taken = time.process_time() - began
@@ -165,6 +167,44 @@ def parity(small: Encoder, exact: Encoder, detectors: Any, sample: Sequence[str]
         print(f"| {name} | {100 * same:.2f} % |")
 
 
+def in_batches(encoder: Encoder) -> None:
+    """What a text of 24 tokens takes among others, and how much of it is products of matrices."""
+    import onnxruntime
+
+    rng = stream(0, "encoder benchmark", "batches")
+    print(
+        f"\n| texts of {ALIKE} tokens in a run | µs a text (least, median of 40) | of these ",
+        end="",
+    )
+    print("products with weights | all other steps |\n|---|---|---|---|")
+    for many in (1, 2, 4, 8, 16):
+        windows = rng.integers(1000, 20_000, (many, ALIKE)).tolist()
+        encoder._run(windows)
+        taken = []
+        for _ in range(40):
+            began = time.perf_counter()
+            encoder._run(windows)
+            taken.append((time.perf_counter() - began) / many * 1e6)
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        options.log_severity_level, options.enable_profiling = 4, True
+        with tempfile.TemporaryDirectory() as folder:
+            options.profile_file_prefix = f"{folder}/steps"
+            watched = onnxruntime.InferenceSession(
+                encoder.model, options, disabled_optimizers=["SkipLayerNormFusion"]
+            )
+            given = block(windows) if encoder._pads else np.array(windows)
+            for _ in range(40):
+                watched.run(None, {TOKENS: given})
+            steps = json.loads(Path(watched.end_profiling()).read_text())
+        nodes = [one for one in steps if one.get("cat") == "Node" and "op_name" in one["args"]]
+        products = sum(one["dur"] for one in nodes if "MatMulInteger" in one["args"]["op_name"])
+        share = products / sum(one["dur"] for one in nodes)
+        least, usual = min(taken), float(np.median(taken))
+        print(f"| {many} | {least:.0f}, {usual:.0f} ", end="")
+        print(f"| {usual * share:.0f} | {usual * (1 - share):.0f} |")
+
+
 def main() -> None:
     """Print the tables."""
     torch.set_num_threads(1)
@@ -197,6 +237,7 @@ def main() -> None:
     seconds, megabytes = loading(small, sample)
     print(f"\nLoading takes {seconds:.2f} s of processor time, scoring {megabytes:.0f} MB;", end="")
     print(f" two processes score {together(small, sample[:300]):.2f} times as much as one.")
+    in_batches(small)
     if exact is not None:
         parity(small, exact, detectors, sample)
 
