@@ -38,6 +38,8 @@ _MIDDLE = 128
 _LOW = 20
 """The number that stands for 0 after the activation, whose lowest value is -0.17."""
 _LOWEST = 0.172
+_AT_ONCE = 32
+"""Windows whose values are summed up at once: sums of wide layers are larger than the values."""
 _BIG = 1000
 """Weights and tables of so many numbers are worth eight bits."""
 
@@ -137,10 +139,13 @@ def _seen(
     )
     running = session(watched.SerializeToString())
     seen: dict[str, Seen] = {}
-    for window in windows:
-        found = running.run(names, {TOKENS: np.array([window], dtype=np.int64)})
-        for name, values in zip(names, found, strict=True):
-            rows = values.reshape(-1, values.shape[-1])
+    for start in range(0, len(windows), _AT_ONCE):
+        found = [
+            running.run(names, {TOKENS: np.array([window], dtype=np.int64)})
+            for window in windows[start : start + _AT_ONCE]
+        ]
+        for name, values in zip(names, zip(*found, strict=True), strict=True):
+            rows = np.concatenate([each.reshape(-1, each.shape[-1]) for each in values])
             seen.setdefault(name, Seen.nothing(rows.shape[1])).add(rows)
     return seen
 
