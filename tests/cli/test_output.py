@@ -15,8 +15,6 @@ def test_a_log_file_gets_a_line_once_in_a_while(
     with output.progress("training") as step:
         for second in (1, 59, 61, 70, 180):
             now[0] = float(second)
-            step(f"step {second} of 200", second, 200)
-    assert capsys.readouterr().err.splitlines() == [
-        "1 min: step 61 of 200",
-        "3 min: step 180 of 200",
-    ]
+            step("learning", second, 200 if second < 180 else None)
+    # 61 of 200 are 30 %; at 70 less than a minute has passed since.
+    assert capsys.readouterr().err.splitlines() == ["1 min: learning (30%)", "3 min: learning"]

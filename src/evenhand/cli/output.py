@@ -126,7 +126,8 @@ def progress(what: str) -> Iterator[Step]:
         now = time.monotonic()
         if not seen and now - told >= _LOGGED_SECONDS:
             told = now
-            print(f"{(now - began) / 60:.0f} min: {name}", file=sys.stderr, flush=True)
+            share = f" ({done / total:.0%})" if total else ""
+            print(f"{(now - began) / 60:.0f} min: {name}{share}", file=sys.stderr, flush=True)
 
     try:
         yield step
