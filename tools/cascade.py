@@ -253,7 +253,7 @@ def _drawn(texts: Sequence[str], among: Bools, weights: Floats, many: int) -> li
 def main() -> None:
     """Write the document."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--asked", type=float, default=0.18)
+    parser.add_argument("--asked", type=float, default=0.12)
     parser.add_argument("--differ", type=float, default=0.007)
     parser.add_argument("--timed", type=int, default=2500, help="posts on which speed is measured")
     parser.add_argument("--keep", type=Path, help="a file that keeps scores between runs")
