@@ -121,8 +121,14 @@ class Batcher:
         """Refuse at once where a request would wait too long."""
         if self._closed:
             raise Closed
-        if self.wait > self.patience:
+        if self.too_long is not None:
             raise self._overloaded
+
+    @property
+    def too_long(self) -> float | None:
+        """Where a request that comes now would wait too long, the seconds until one would not."""
+        seconds = self.wait - self.patience
+        return max(0.1, seconds) if seconds > 0 and not self._closed else None
 
     @property
     def _overloaded(self) -> Overloaded:

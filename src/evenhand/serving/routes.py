@@ -7,8 +7,10 @@ all that is done for a short text except scoring it.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from litestar import Litestar, Response, post
@@ -16,8 +18,9 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.openapi.spec import Operation
 from litestar.types import Receive, Scope, Send
 
+from evenhand.serving.batching import whole_seconds
 from evenhand.serving.errors import Dialect, Refused
-from evenhand.serving.service import AnyRequest, Handler, Service
+from evenhand.serving.service import JSON, AnyRequest, Handler, Service
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +52,14 @@ class Route:
             return found.response()
 
         return handle
+
+    def busy(self) -> bytes | None:
+        """A whole answer, if a request that comes now would wait too long."""
+        seconds = self.service.engine.batcher.too_long
+        if seconds is None:
+            return None
+        self.service.metrics.request(self.name, 429, 0.0)
+        return _refusal(self.dialect, whole_seconds(seconds))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a plain request."""
@@ -85,6 +96,17 @@ async def body(scope: Scope, receive: Receive, most: int, dialect: Dialect) -> b
             return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
+@cache
+def _refusal(dialect: Dialect, seconds: int) -> bytes:
+    """What a refused request is answered, headers and all, but for those of the server."""
+    body = json.dumps(dialect.busy(seconds).body, ensure_ascii=False).encode()
+    head = (
+        f"HTTP/1.1 429 Too Many Requests\r\ncontent-type: {JSON}\r\n"
+        f"content-length: {len(body)}\r\nretry-after: {seconds}\r\n\r\n"
+    )
+    return head.encode() + body
+
+
 def _too_large(most: int, dialect: Dialect) -> Refused:
     return dialect.plain(413, f"The request has more than {most} bytes.")
 
@@ -95,6 +117,12 @@ class Direct(Litestar):
     def __init__(self, direct: Sequence[Route], **options: Any) -> None:
         super().__init__(**options)
         self._by_path = {route.path: route for route in direct}
+        self._by_raw_path = {route.path.encode(): route for route in direct}
+
+    def busy(self, url: bytes) -> bytes | None:
+        """A whole answer to a request for scores that would wait too long (:mod:`.refusing`)."""
+        route = self._by_raw_path.get(url.partition(b"?")[0])
+        return None if route is None else route.busy()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer."""

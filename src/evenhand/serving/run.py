@@ -11,6 +11,7 @@ from litestar import Litestar
 
 from evenhand.serving.app import create_app
 from evenhand.serving.metrics import FOLDER
+from evenhand.serving.refusing import Refusing
 from evenhand.serving.service import Service
 from evenhand.serving.settings import Settings
 
@@ -31,6 +32,7 @@ def serve(settings: Settings) -> None:
         "log_level": "info",
         "access_log": False,  # a path can hold a key
         "server_header": False,
+        "http": Refusing,
         "timeout_keep_alive": _KEPT_SECONDS,
         "timeout_graceful_shutdown": _FINISHING_SECONDS,
     }

@@ -34,7 +34,7 @@ Read = Callable[[], Awaitable[bytes]]
 """Reads the body of a request."""
 log = logging.getLogger("evenhand.serving")
 _ANYBODY = "anybody"
-_JSON = "application/json; charset=UTF-8"
+JSON = "application/json; charset=UTF-8"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Answer:
 
     body: bytes
     status: int = 200
-    media_type: str = _JSON
+    media_type: str = JSON
     retry_after: int | None = None
 
     def response(self) -> Response[bytes]:
@@ -169,7 +169,7 @@ class Service:
         handler: Handler,
         *,
         counts: bool = True,
-        media_type: str = _JSON,
+        media_type: str = JSON,
     ) -> Answer:
         """Check who asks, read, handle, count; whatever happens is answered in the dialect."""
         start = time.perf_counter()
