@@ -301,11 +301,12 @@ def test_gold_posts_are_mixed_in_and_cost_no_votes(make_store, people_ready, tmp
     (tmp_path / "campaign").mkdir()
     gold = "id,text,abuse\n" + "".join(f"g{n},gold {n},No\n" for n in range(5))
     (tmp_path / "campaign" / "gold.csv").write_text(gold)
-    store = make_store(posts=20, head='gold = "gold.csv"\ngold_rate = 0.5\n')
+    store = make_store(posts=60, head='gold = "gold.csv"\ngold_rate = 0.5\n')
     one, other = people_ready(store, 2)
-    # 20 posts at a rate of .5 would bring 20 gold posts; there are five, each shown once.
-    assert vote_all(store, one) == 25
-    assert vote_all(store, other) == 25
+    # 60 posts at a rate of .5 would bring 60 gold posts; there are five, each shown once. That by
+    # chance fewer than five come before the last post (with 20 posts 8 times in 10,000) is out.
+    assert vote_all(store, one) == 65
+    assert vote_all(store, other) == 65
     assert {slot.votes for slot in rows(store, slots)} == {2}
 
 
