@@ -46,8 +46,9 @@ class App:
 def served() -> Iterator[tuple[App, socket.socket]]:
     app = App()
     config = uvicorn.Config(
-        app, port=0, http=Refusing, log_level="error", lifespan="off", server_header=False
-    )
+        app, port=0, http=Refusing, log_level="error", lifespan="off", server_header=False,
+        timeout_keep_alive=2,
+    )  # fmt: skip
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run)
     thread.start()
@@ -90,6 +91,13 @@ def test_a_refusal_is_whole_and_the_connection_stays(served):
     connection.sendall(post("/free"))
     assert answers(connection, 1)[0][::2] == (200, b"POST 5")
     assert app.reached == ["/free"] and app.refused == 1
+
+
+def test_a_connection_that_stays_idle_after_a_refusal_is_closed(served):
+    _, connection = served
+    connection.sendall(post("/busy"))
+    answers(connection, 1)
+    assert connection.recv(1) == b""  # after two seconds; a time-out where nobody closes it
 
 
 def test_requests_in_pieces_and_several_at_once(served):
