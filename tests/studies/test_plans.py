@@ -138,6 +138,19 @@ def test_teachers_are_trained_first_and_kept(tmp_path: Path):
     assert any(what.startswith("teacher 1, step") for what in steps)  # of another seed
 
 
+def test_a_teachers_base_is_looked_for_before_corpora_are_read(tmp_path: Path):
+    plan, steps = Path(with_teachers(tmp_path)), list[str]()
+    plan.write_text(plan.read_text().replace("{ epochs = 1 }", '{ base = "nowhere" }'))
+
+    def step(what: str, done: float, total: float | None) -> None:
+        steps.append(what)
+
+    run = Run(command=["evenhand", "train"], seed=0)
+    with pytest.raises(BadInput, match="base nowhere: no such folder"):
+        train_plan(run, str(plan), "transformer", tmp_path / "x", step=step)
+    assert not steps
+
+
 def test_nobody_is_asked_where_no_label_means_no(tmp_path: Path):
     plan = Path(with_teachers(tmp_path))
     plan.write_text(plan.read_text().replace("taught =", 'none_means_no = ["HATE"]\ntaught ='))

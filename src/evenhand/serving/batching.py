@@ -127,8 +127,9 @@ class Batcher:
     @property
     def too_long(self) -> float | None:
         """Where a request that comes now would wait too long, the seconds until one would not."""
-        seconds = self.wait - self.patience
-        return max(0.1, seconds) if seconds > 0 and not self._closed else None
+        if self._closed or self.wait <= self.patience:
+            return None
+        return self._overloaded.seconds
 
     @property
     def _overloaded(self) -> Overloaded:

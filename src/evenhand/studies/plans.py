@@ -22,6 +22,7 @@ from evenhand.core.errors import BadInput
 from evenhand.core.provenance import Run, file_at_once
 from evenhand.core.records import Finding
 from evenhand.data.find import find, used
+from evenhand.models.base_weights import find_base
 from evenhand.models.calibration import Calibration, fitted
 from evenhand.models.encoder_detector import EncoderDetector
 from evenhand.models.fast import FastDetector
@@ -68,6 +69,8 @@ def train_plan(
         raise BadInput(f"{folder}: is a file; expected a folder to save the detector in")
     plan = find_plan(name).without(list(without))
     ready = planned(recipe_name, plan)
+    if plan.teachers and plan.teachers.networks and plan.teachers.options.get("base"):
+        find_base(str(plan.teachers.options["base"]))  # refused before corpora are read
     step(f"reading {len(plan.parts)} corpora", 0, None)
     given = material(plan, seed=run.seed)
     checkpoints = folder.parent / f".{folder.name}.checkpoints"
