@@ -124,3 +124,24 @@ def test_what_is_not_plain_goes_the_usual_way(served):
     assert answers(connection, 1)[0][0] == 200
     assert connection.recv(1) == b""
     assert app.reached == ["/free", "/busy", "/busy", "/busy"] and not app.refused
+
+
+@pytest.mark.parametrize("path", ["/v1alpha1/comments:analyze", "/score", "/v1/moderations"])
+def test_the_application_says_it_is_busy_as_it_says_elsewhere(app, path):
+    client = app()
+    assert client.app.busy(path.encode()) is None
+    batcher = client.app._by_path[path].service.engine.batcher
+    # 100 texts of 37 ms wait 3.7 s, and half a second is allowed: after 3.2 s, in whole seconds 4.
+    batcher.pending, batcher.seconds_per_work = 100, 0.037
+    try:
+        usual = client.post(path, json={})
+        head, _, body = client.app.busy(f"{path}?key=k".encode()).partition(b"\r\n\r\n")
+    finally:
+        batcher.pending = 0
+    first, *lines = head.decode().split("\r\n")
+    assert first == "HTTP/1.1 429 Too Many Requests" and usual.status_code == 429
+    assert body == usual.content and "retry-after: 4" in lines
+    assert dict(line.split(": ", 1) for line in lines) == {
+        name: usual.headers[name] for name in ("content-type", "content-length", "retry-after")
+    }
+    assert client.app.busy(b"/healthz") is None
