@@ -16,6 +16,8 @@ from evenhand.serving.batching import Batcher, Closed, Overloaded, work
 class Slow:
     """Scores a text by its length; each batch waits until it is let go."""
 
+    seconds = 0.002
+
     def __init__(self, free: bool = True) -> None:
         self.batches: list[list[str]] = []
         self.go = threading.Event()
@@ -25,7 +27,7 @@ class Slow:
     def __call__(self, texts):
         assert self.go.wait(20)
         self.batches.append(list(texts))
-        time.sleep(0.002)
+        time.sleep(self.seconds)
         return np.array([[len(text)] for text in texts], dtype=float)
 
 
@@ -56,6 +58,26 @@ def test_what_waits_is_the_next_batch():
     batches, found = finished(run())
     assert batches == [["a"], ["b", "bb", "bbb", "bbbb", "bbbbb"]]
     assert found == [[[1.0]], [[1.0]], [[2.0]], [[3.0]], [[4.0]], [[5.0]]]
+
+
+def test_those_who_were_answered_may_ask_again_before_the_next_batch():
+    async def run():
+        scorer = Slow()
+        scorer.seconds = 0.05
+        batcher = Batcher(scorer, most=8)
+
+        async def caller():
+            for _ in range(4):
+                await batcher.score(["x"])
+
+        first = asyncio.ensure_future(caller())
+        await asyncio.sleep(0.01)
+        await asyncio.gather(first, *(caller() for _ in range(5)))
+        await batcher.close()
+        return [len(batch) for batch in scorer.batches]
+
+    # The first caller asks alone; from then on all six are together, not one and five by turns.
+    assert finished(run()) == [1, 6, 6, 6, 5]
 
 
 def test_a_batch_holds_no_more_than_it_may_and_a_large_request_lets_others_in_between():

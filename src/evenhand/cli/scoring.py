@@ -100,6 +100,10 @@ def score(
     as_json: o.Json = False,
 ) -> None:
     """What a detector says of texts, or of the rows of a file: a probability for each attribute."""
+    if out is not None and workers != 1:
+        from evenhand.serving.workers import begin
+
+        begin()  # they load while this process does
     from evenhand.core.errors import BadInput
     from evenhand.models.cascade import CASCADE, opened
     from evenhand.studies.scoring import Wanted, score_texts

@@ -12,10 +12,9 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from multiprocessing import get_context, parent_process
+from multiprocessing import parent_process
 from pathlib import Path
 from typing import Any
 
@@ -28,13 +27,13 @@ from evenhand.models.cascade import opened
 from evenhand.models.loaded import BaseRate, Loaded, Scale
 from evenhand.models.protocol import Trained
 from evenhand.models.scoring import score_attribute
+from evenhand.serving.workers import ONE_THREAD, begin
 
 ROW, ID, SKIPPED = "row", "id", "skipped"
 """Columns of every file of scores, beside those of attributes."""
 FLAGGED = "{}_flagged"
 _AHEAD = 2
 """Chunks read for each worker before it needs them."""
-_ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POLARS_MAX_THREADS")
 
 
 @dataclass(frozen=True)
@@ -147,9 +146,9 @@ def written(
         for chunk in chunks:
             yield _write(scorer, chunk, folder)
         return
-    spawn = get_context("spawn")  # a fork would copy threads in the middle of their work
     under_way: set[Future[tuple[int, float]]] = set()
-    with _one_thread_each(), ProcessPoolExecutor(workers, spawn, _begin, (wanted,)) as pool:
+    given = wanted, {**os.environ, **ONE_THREAD}
+    with ProcessPoolExecutor(workers, begin(), _begin, given) as pool:
         try:
             for chunk in chunks:
                 under_way.add(pool.submit(_in_worker, chunk, folder))
@@ -169,9 +168,10 @@ def written(
 _scorer: Scorer | None = None
 
 
-def _begin(wanted: Wanted) -> None:
-    """In a worker, once."""
+def _begin(wanted: Wanted, environment: Mapping[str, str]) -> None:
+    """In a worker, once. What it was forked from may be older than the environment."""
     global _scorer
+    os.environ.update(environment)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a key press is the parent's business
     threading.Thread(target=_follow_parent, daemon=True).start()
     _scorer = Scorer(wanted.opened(), wanted)
@@ -196,18 +196,3 @@ def _follow_parent() -> None:
     if parent is not None:
         parent.join()
         os._exit(1)
-
-
-@contextmanager
-def _one_thread_each() -> Iterator[None]:
-    """Let processes started inside use one thread each."""
-    before = {name: os.environ.get(name) for name in _ONE_THREAD}
-    os.environ.update(dict.fromkeys(_ONE_THREAD, "1"))
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value

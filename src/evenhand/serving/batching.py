@@ -1,7 +1,9 @@
 """Texts of many requests scored together, with a bounded queue.
 
 While one batch is being scored the texts of further requests wait, and all that wait are the next
-batch: no request waits for a timer. What waits is bounded by time: a request whose texts would
+batch. Between two batches those who were just answered get a moment to ask again, so that callers
+who ask one text after the other share one large batch and not two halves by turns; a request that
+finds nobody waiting is scored at once. What waits is bounded by time: a request whose texts would
 come to their turn later than ``patience`` is refused at once (:class:`Overloaded`), so that those
 who are answered are answered in time. How long a text takes is learned from the batches before.
 Where the machine has become slower than was known when a request was taken, the request is refused
@@ -37,6 +39,10 @@ _QUICK_SECONDS = 0.0005
 _LAST = 16
 _LEARNING_SLOWER, _LEARNING_FASTER = 0.3, 0.1
 """How fast the expected time follows what is measured, where it grows and where it falls."""
+_MOMENT = 0.1
+"""Of the time a batch took: so long the next one waits, at most, for those who were answered."""
+_SHORTEST_MOMENT = 0.0005
+"""Seconds; clocks of event loops are not finer."""
 _LATE = 1.5
 """A request that waited longer than the patience and would be answered after so many times of it is
 refused after all."""
@@ -101,6 +107,8 @@ class Batcher:
     _queue: deque[_Waiting] = field(default_factory=deque)
     _running: asyncio.Task[None] | None = None
     _closed: bool = False
+    _gathering: tuple[int, asyncio.Future[Any]] | None = None
+    """How much work the next batch waits for, and what ends the waiting."""
     _last: deque[float] = field(default_factory=lambda: deque(maxlen=_LAST))
     """Seconds a unit of work took in the last batches; the least has no other work in it."""
     _thread: ThreadPoolExecutor = field(
@@ -165,6 +173,8 @@ class Batcher:
     def _put(self, waiting: _Waiting) -> None:
         self.pending += waiting.work
         self._queue.append(waiting)
+        if self._gathering and self.pending >= self._gathering[0]:
+            _release(self._gathering[1])
         if self._running is None:
             self._running = asyncio.get_running_loop().create_task(self._run())
 
@@ -182,15 +192,27 @@ class Batcher:
                 batch = self._next()
                 if not batch:  # all of them were given up by their callers, or too late
                     continue
-                total = sum(one.work for one in batch)
+                total, began = sum(one.work for one in batch), loop.time()
                 try:
                     await loop.run_in_executor(self._thread, self._done, batch, total)
                 finally:
                     self.pending -= total
                     for one in batch:
                         one.tell()
+                await self._gather(total, _MOMENT * (loop.time() - began))
         finally:
             self._running = None
+
+    async def _gather(self, answered: int, seconds: float) -> None:
+        """Where others wait, let as many as were answered ask again, for so long at most."""
+        enough = min(self.most, self.pending + answered)
+        if not self._queue or self.pending >= enough or seconds < _SHORTEST_MOMENT or self._closed:
+            return
+        self._gathering = enough, _future()
+        timer = asyncio.get_running_loop().call_later(seconds, _release, self._gathering[1])
+        await self._gathering[1]
+        timer.cancel()
+        self._gathering = None
 
     def _next(self) -> list[_Waiting]:
         """The oldest, up to the size of a batch; those given up or too late are left out."""
@@ -254,6 +276,11 @@ def _tried(call: Callable[[], Any]) -> Any:
         return call()
     except Exception as error:  # for the one who asked
         return error
+
+
+def _release(waiting: asyncio.Future[Any]) -> None:
+    if not waiting.done():
+        waiting.set_result(None)
 
 
 def _now() -> float:
