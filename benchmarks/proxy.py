@@ -93,6 +93,7 @@ CHANGES = {
     "no-exchange": Change(
         "no exchanged identities", "beside=0,pull=0", plan=not_exchanged
     ),
+    "one-identity": Change("one word for all identities", "identities=one"),
     "comments": Change(
         "comments of jigsaw beside them", plan=lambda plan: with_comments(plan, none_means_no=False)
     ),

@@ -147,6 +147,8 @@ def test_without_undo_disguises_stay() -> None:
 
 
 def test_an_unknown_way_with_emoji_is_refused() -> None:
+    with pytest.raises(BadInput, match="identities is 'many'; expected one of named, one"):
+        FrontEnd(identities="many")
     with pytest.raises(BadInput, match="expected one of words, kept, dropped"):
         FrontEnd(emoji="gone")  # type: ignore[arg-type]
 
@@ -253,3 +255,9 @@ def test_a_long_text_of_one_thing_is_cleaned(unit: str) -> None:
     # 100,000 characters: a pass that looks back over what it has read would take hours.
     text = unit * (100_000 // len(unit)) + " ooo"
     assert len(CLEAN.clean(text).text) <= 20 * len(text)
+
+
+def test_one_word_can_stand_for_every_identity():
+    same = ["Sikhs are kind, an old house", "Deaf people are kind, an old house"]
+    assert FrontEnd(identities="one").texts(same) == ["Minorities are kind, an old house"] * 2
+    assert FrontEnd().texts(same) == same

@@ -20,6 +20,7 @@ from functools import cache
 import numpy as np
 
 from evenhand.models._synthetic_source import TERM_SLOTS, source, words
+from evenhand.models._trace import Edit
 
 _MANY, _ONE, _ADJ = TERM_SLOTS
 _BOTH = "noun and adjective"
@@ -45,15 +46,24 @@ def swapped(text: str, rng: np.random.Generator) -> str | None:
 
 def regendered(text: str) -> str | None:
     """The text with men for women and women for men; None if it names neither."""
-    changed, new = 0, []
-    done = 0
+    edits = gender_edits(text, _gender_pairs())
+    new, done = [], 0
+    for start, end, other in edits:
+        new += [text[done:start], other]
+        done = end
+    return "".join([*new, text[done:]]) if edits else None
+
+
+def gender_edits(text: str, pairs: Mapping[str, str] | None = None) -> list[Edit]:
+    """The edits that put one gender for another, men for women unless said."""
+    pairs = _men_for_women() if pairs is None else pairs
+    edits: list[Edit] = []
     for match in _GENDERED.finditer(text):
         word = match[0].lower().replace("’", "'")
-        other = _gender_pairs().get(word) or _of_her(word, text[match.end() :])
+        other = pairs.get(word) or _of_her(word, text[match.end() :])
         if other is not None:
-            new += [text[done : match.start()], _as_written(other, match[0])]
-            done, changed = match.end(), changed + 1
-    return "".join([*new, text[done:]]) if changed else None
+            edits.append((match.start(), match.end(), _as_written(other, match[0])))
+    return edits
 
 
 _GENDERED = re.compile(r"(?<![\w@#/&-])[^\W\d_]+(?:['’](?:s|d|ll)(?!\w))?(?![\w-])")
@@ -66,6 +76,12 @@ def _gender_pairs() -> Mapping[str, str]:
     there = {man: woman for man, woman in rules["pairs"]}
     back = {woman: man for man, woman in rules["pairs"]}
     return {**there, **back, **dict.fromkeys(rules["to_her"], "her"), "hers": "his"}
+
+
+@cache
+def _men_for_women() -> Mapping[str, str]:
+    rules = source()["swapping"]
+    return {**{woman: man for man, woman in rules["pairs"]}, "hers": "his"}
 
 
 def _of_her(word: str, after: str) -> str | None:

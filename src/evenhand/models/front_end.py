@@ -21,6 +21,7 @@ from evenhand.core.errors import BadInput
 from evenhand.models import _characters, _emoji, _posts
 from evenhand.models._alike import alike
 from evenhand.models._disguise import tokens
+from evenhand.models._one_identity import PASSES as ONE_IDENTITY
 from evenhand.models._spacing import divided, spaced, stretched
 from evenhand.models._trace import Edit, Trace
 from evenhand.models._unchanged import TRIPLE, Unchanged
@@ -28,6 +29,7 @@ from evenhand.models._unchanged import TRIPLE, Unchanged
 VERSION: int = 1
 """Raised when cleaning changes: a saved detector needs the front end it was trained with."""
 Emoji = Literal["words", "kept", "dropped"]
+Identities = Literal["named", "one"]
 
 _AGAIN = re.compile(r"([^\w\s*])\1{3,}|\*{11,}")
 _SPACE = re.compile(r"  +")
@@ -59,10 +61,14 @@ class FrontEnd:
     """Emoji become their names in words, stay (with spaces around), or go."""
     undo: bool = True
     """Whether disguised words are undone."""
+    identities: Identities = "named"
+    """Groups of people are read as they are named, or one word stands for all of them."""
 
     def __post_init__(self) -> None:
-        if self.emoji not in get_args(Emoji):
-            raise BadInput(f"emoji is {self.emoji!r}; expected one of {', '.join(get_args(Emoji))}")
+        for name, choices in (("emoji", get_args(Emoji)), ("identities", get_args(Identities))):
+            found = getattr(self, name)
+            if found not in choices:
+                raise BadInput(f"{name} is {found!r}; expected one of {', '.join(choices)}")
 
     def clean(self, text: str) -> Cleaned:
         """The text as a reader sees it, with its places in the original."""
@@ -72,7 +78,7 @@ class FrontEnd:
 
     def texts(self, texts: Sequence[str]) -> list[str]:
         """The texts as a reader sees them, faster than one by one with their places."""
-        if self.emoji != "words" and not all(map(str.isascii, texts)):
+        if self.identities == "one" or self.emoji != "words" and not all(map(str.isascii, texts)):
             return list(map(self._passed, texts))
         return [
             self._passed(text) if same is None else same
@@ -99,6 +105,9 @@ class FrontEnd:
             trace.edit(shown)
             if any(new != new.strip(" ") or not new for _, _, new in shown):
                 _settle(trace, passes)  # words that emoji touched stand alone now
+        if self.identities == "one":
+            for edits in ONE_IDENTITY:
+                trace.edit(edits(trace.text))
 
 
 def _settle(trace: Trace, passes: Iterable[Callable[[str], list[Edit]]]) -> None:

@@ -98,6 +98,8 @@ class Transformer:
     """How emoji are read: by their names, as they are, or not at all."""
     undo: bool = True
     """Whether disguised words are read as what they stand for."""
+    identities: Literal["named", "one"] = "named"
+    """Whether groups of people are read as they are named, or one word stands for all of them."""
 
     def __post_init__(self) -> None:
         expect_positive(self.name, self, ("length", "epochs", "batch", "accumulate", "rate",
@@ -112,7 +114,7 @@ class Transformer:
     @property
     def front_end(self) -> FrontEnd:
         """How texts are cleaned."""
-        return FrontEnd(emoji=self.emoji, undo=self.undo)
+        return FrontEnd(emoji=self.emoji, undo=self.undo, identities=self.identities)
 
     def fit(self, posts: pl.DataFrame, gold: pl.DataFrame, *, seed: int) -> EncoderDetector:
         """Learn one corpus."""

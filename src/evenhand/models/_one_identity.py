@@ -1,0 +1,213 @@
+"""One word for every group of people that a text names, so that none of them matters more.
+
+Women become men first, and then each group one word of its form: a group, a member, the adjective.
+Words that often mean something else are left where nothing says that people are meant.
+
+>>> passed("She met a Sikh, two deaf people and an Irish woman")
+'He met a minority, two minorities and a minority man'
+>>> passed("an Irish stew in the old house")
+'an Irish stew in the old house'
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+from evenhand.models._swapping import gender_edits
+from evenhand.models._synthetic_source import TERM_SLOTS
+from evenhand.models._synthetic_source import source as ours
+from evenhand.models._synthetic_source import words as ours_of
+from evenhand.models._trace import Edit
+
+_MANY, _ONE, _ADJ = TERM_SLOTS
+_WORD = re.compile(r"[^\W_]+(?:[-'’+][^\W_]+)*\+?")
+_POSSESSIVE = re.compile(r"['’]s?$")
+_SIGNS = "@#/&-"
+"""A word behind one of these is part of something else."""
+_LONGEST_CLAUSE = 6
+"""Words, with the one it stands behind."""
+_PEOPLE = {"people": _MANY, "folk": _MANY, "folks": _MANY, "persons": _MANY, "person": _ONE}
+"""Words that say no more than the group they are said of."""
+
+
+class _Word(NamedTuple):
+    start: int
+    end: int
+    plain: str
+    """In small letters, without what makes it a possessive."""
+
+
+@cache
+def source() -> Mapping[str, Any]:
+    """The data file as it stands."""
+    place = files("evenhand.models").joinpath("sources", "identities.toml")
+    found: Mapping[str, Any] = tomllib.loads(place.read_text(encoding="utf-8"))
+    return found
+
+
+def as_one(text: str) -> list[Edit]:
+    """The edits that put one word for every group named in a text."""
+    words = list(_words(text))
+    edits: list[Edit] = []
+    at = 0
+    while at < len(words):
+        many, form = _longest(text, words, at) or _behind(text, words, at) or (0, "")
+        if not many:
+            at += 1
+            continue
+        first, last = words[at], words[at + many - 1]
+        start, end = first.start, last.start + len(last.plain)
+        one = source()["one"].get(form) or f"{source()['one'][_ADJ]} {form}"
+        new = _written(one, text[start:end], begins=_begins(text, start))
+        before = words[at - 1] if at else None
+        if before and before.plain == "an" and before.end + 1 == start:
+            edits.append((before.end - 1, before.end, ""))
+        edits.append((start, end, new))
+        at += many
+    return edits
+
+
+PASSES: tuple[Callable[[str], list[Edit]], ...] = (gender_edits, as_one)
+"""In this order."""
+
+
+def passed(text: str) -> str:
+    """A text after all passes."""
+    for edits in PASSES:
+        parts, done = [], 0
+        for start, end, new in edits(text):
+            parts += [text[done:start], new]
+            done = end
+        text = "".join([*parts, text[done:]])
+    return text
+
+
+def _words(text: str) -> Iterator[_Word]:
+    for match in _WORD.finditer(text):
+        if match.start() and text[match.start() - 1] in _SIGNS:
+            continue
+        plain = match[0].lower().replace("’", "'")
+        if plain not in _terms():
+            plain = _POSSESSIVE.sub("", plain)
+        yield _Word(match.start(), match.end(), plain)
+
+
+def _longest(text: str, words: list[_Word], at: int) -> tuple[int, str] | None:
+    """How many words from this one on name a group, and in which form."""
+    for many in range(min(_most().get(words[at].plain, 0), len(words) - at), 0, -1):
+        some = words[at : at + many]
+        apart = any(text[a.end : b.start] != " " for a, b in zip(some, some[1:], strict=False))
+        form = None if apart else _terms().get(" ".join(word.plain for word in some))
+        if form is None:
+            continue
+        # "Polish people" is what "Poles" are: the word behind an adjective goes with it.
+        after = words[at + many] if at + many < len(words) else None
+        follows = after.plain if after and text[some[-1].end : after.start] == " " else ""
+        if some[0].plain == "the" and follows in _persons():
+            continue  # "the elderly man" is one of them
+        if form == _ADJ:
+            if follows in _PEOPLE:
+                return many + 1, _PEOPLE[follows]
+            if follows not in _persons() and not _is_said(words, at):
+                continue
+        elif form == _ONE and follows in _PEOPLE:
+            return many + 1, _PEOPLE[follows]
+        return many, form
+    return None
+
+
+def _behind(text: str, words: list[_Word], at: int) -> tuple[int, str] | None:
+    """The same where what is said of somebody stands behind: a friend who is deaf, or with autism.
+
+    The form is that word for people, if it says more than that.
+    """
+    who = words[at].plain
+    if who not in _persons():
+        return None
+    for many in range(min(_LONGEST_CLAUSE, len(words) - at), 2, -1):
+        some = words[at : at + many]
+        if any(text[a.end : b.start] != " " for a, b in zip(some, some[1:], strict=False)):
+            continue
+        clause = " ".join(word.plain for word in some[1:])
+        if clause in _clauses():
+            return many, _PEOPLE.get(who, who)
+    return None
+
+
+def _is_said(words: list[_Word], at: int) -> bool:
+    """Whether an adjective stands after a form of to be, and is clearly said of people there."""
+    before, whom = (words[at - n].plain if at >= n else "" for n in (1, 2))
+    if before not in _swapping()["be"]:
+        return False
+    clear = words[at].plain not in _swapping()["unclear"]
+    return clear or "'" in before or whom in source()["subjects"] or whom in _persons()
+
+
+@cache
+def _persons() -> frozenset[str]:
+    """Words for people."""
+    given = source()["persons"]
+    return frozenset([*_swapping()["people"], *given, *(f"{word}s" for word in given)])
+
+
+@cache
+def _terms() -> Mapping[str, str]:
+    """Every term in small letters → its form."""
+    given = source()
+    terms: dict[str, str] = {}
+
+    def add(form: str, *names: str) -> None:
+        for name in names:
+            terms.setdefault(name.lower(), form)
+
+    for who in ours()["identities"]:
+        for form in TERM_SLOTS:
+            add(form, *ours_of(form, who))
+    add(_MANY, *given["many"], *(f"{name}s" for name in (*given["both"], *given["nouns"])))
+    add(_ONE, *given["one_of"], *given["nouns"], *given["both"])
+    add(_ADJ, *given["adjectives"])
+    never = {word.lower() for word in _swapping()["never"]}
+    return {term: form for term, form in terms.items() if term not in never}
+
+
+@cache
+def _clauses() -> frozenset[str]:
+    """What may stand behind a word for people, in small letters."""
+    given = source()
+    adjectives = [term for term, form in _terms().items() if form == _ADJ]
+    said = [f"who {be} {name}" for be in ("is", "are") for name in adjectives]
+    of = (("with", "with"), ("from", "from"), ("who", "who"))
+    named = [f"{word} {name.lower()}" for word, key in of for name in given[key]]
+    return frozenset([*said, *named])
+
+
+@cache
+def _most() -> Mapping[str, int]:
+    """The first word of a term → of how many words the longest such term is."""
+    most: dict[str, int] = {}
+    for term in _terms():
+        first, *others = term.split()
+        most[first] = max(most.get(first, 0), 1 + len(others))
+    return most
+
+
+def _swapping() -> Mapping[str, Any]:
+    found: Mapping[str, Any] = ours()["swapping"]
+    return found
+
+
+def _begins(text: str, start: int) -> bool:
+    """Whether a word there is the first of a sentence."""
+    before = text[:start].rstrip()
+    return not before or before[-1] in ".!?"
+
+
+def _written(new: str, old: str, *, begins: bool) -> str:
+    if old.isupper() and len(old) > 1:
+        return new.upper()
+    return new.capitalize() if begins and old[0].isupper() else new
