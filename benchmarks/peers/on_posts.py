@@ -53,7 +53,7 @@ def on_rounds(dev: pl.DataFrame, rows: Sequence[Row], corpus: str, reference: st
     """The table of a corpus of rounds."""
     title, on = ROUNDS[corpus]
     lines = [
-        "| detector | posts | accuracy | macro-F1 | accuracy minus that of `linear` |",
+        f"| detector | posts | accuracy | macro-F1 | accuracy minus that of `{reference}` |",
         "|---|---|---|---|---|",
     ]
     sides = ((f"{title} dev", dev), ("without kin", dev.filter(~pl.col("kin"))))
@@ -137,7 +137,8 @@ def on_attributes(
         return f"{number(float(values[0]))} {bracket(bounds.low, bounds.high)}"
 
     lines = [
-        "| detector | posts | mean ROC-AUC | mean average precision | ROC-AUC minus `linear`'s |",
+        "| detector | posts | mean ROC-AUC | mean average precision "
+        f"| ROC-AUC minus `{reference}`'s |",
         "|---|---|---|---|---|",
     ]
     for row in rows:
