@@ -4,7 +4,8 @@
 evenhand-base, evenhand-base whose front end puts one word for every group of people when it scores
 (it was trained without), and saved detectors, such as those of benchmarks/proxy.py or one trained
 ``--without`` a corpus. Dev posts of both rounds, comments, our frozen suites and samples of the
-published ones, as in benchmarks/evenhand_base.py. Needs ``EVENHAND_DATA``.
+published ones, as in benchmarks/evenhand_base.py. Needs ``EVENHAND_DATA``; about ten minutes a
+detector.
 """
 
 from __future__ import annotations
