@@ -6,9 +6,9 @@ import sys
 
 import polars as pl
 
+from evenhand.core.threads import ONE_THREAD
 from evenhand.serving._files_work import Wanted
 from evenhand.serving.files import score_file
-from evenhand.serving.workers import ONE_THREAD
 
 MODULE = """
 import os

@@ -23,11 +23,12 @@ import polars as pl
 
 from evenhand.core.errors import BrokenComponent
 from evenhand.core.provenance import file_at_once
+from evenhand.core.threads import ONE_THREAD
 from evenhand.models.cascade import opened
 from evenhand.models.loaded import BaseRate, Loaded, Scale
 from evenhand.models.protocol import Trained
 from evenhand.models.scoring import score_attribute
-from evenhand.serving.workers import ONE_THREAD, begin
+from evenhand.serving.workers import begin
 
 ROW, ID, SKIPPED = "row", "id", "skipped"
 """Columns of every file of scores, beside those of attributes."""

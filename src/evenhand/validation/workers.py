@@ -11,17 +11,15 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import wait
 from typing import Any, TypeVar
 
 from evenhand.core.errors import BrokenComponent
+from evenhand.core.threads import one_thread_each
 
 T = TypeVar("T")
 R = TypeVar("R")
-
-_ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POLARS_MAX_THREADS")
 
 
 def side_by_side(
@@ -33,7 +31,7 @@ def side_by_side(
     busy: dict[Any, tuple[int, Any]] = {}
     processes: list[Any] = []
     try:
-        with _one_thread_each():
+        with one_thread_each():
             for _ in range(min(workers, len(tasks))):
                 here, there = spawn.Pipe()
                 process = spawn.Process(target=_serve, args=(there, function), daemon=True)
@@ -102,18 +100,3 @@ def _follow_parent() -> None:
     if parent is not None:
         parent.join()
         os._exit(1)
-
-
-@contextmanager
-def _one_thread_each() -> Iterator[None]:
-    """Let processes started inside use one thread each."""
-    before = {name: os.environ.get(name) for name in _ONE_THREAD}
-    os.environ.update(dict.fromkeys(_ONE_THREAD, "1"))
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
