@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.models._one_identity import _terms, passed
+from evenhand.models._one_identity import _terms, passed, source
 from evenhand.models.front_end import FrontEnd
 
 
@@ -22,6 +24,12 @@ from evenhand.models.front_end import FrontEnd
         ("He is deaf and they are Mexican", "He is minority and they are minority"),
         ("She and her sister saw a woman", "He and his brother saw a man"),
         ("women and men", "minorities and minorities"),
+        ("a woman's work", "a man's work"),
+        ("my mom and that gal", "my dad and that guy"),
+        ("Muslim women met gay immigrants", "Minorities met minorities"),
+        ("people with Alzheimer's know a Jehovah's Witness", "minorities know a minority"),
+        ("people without disabilities, sighted people", "minorities, minorities"),
+        ("children living with epilepsy", "minority children"),
         # Said of things, or part of something else.
         ("an Irish stew in the old house", "an Irish stew in the old house"),
         ("the road is straight", "the road is straight"),
@@ -47,6 +55,44 @@ def test_every_term_reads_like_every_other_of_its_form(form: str) -> None:
 def test_nothing_is_left_to_do_for_a_second_pass(text: str) -> None:
     once = passed(text)
     assert passed(once) == once
+
+
+def test_one_slur_stands_for_every_slur() -> None:
+    slurs = source()["slurs"]
+    assert len(slurs) > 50
+    assert {passed(f"that {slur}") for slur in slurs} == {"that minority scum"}
+    assert {passed(f"THOSE {slur.upper()}") for slur in slurs} == {"THOSE MINORITY SCUM"}
+
+
+@pytest.mark.parametrize("tone", ["", "\U0001f3fb", "\U0001f3ff"])
+@pytest.mark.parametrize("emoji", ["words", "kept"])
+def test_signs_of_groups_read_alike(emoji: Literal["words", "kept"], tone: str) -> None:
+    one = FrontEnd(identities="one", emoji=emoji)
+    signs = [
+        "🇲🇽",
+        "🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f",
+        "🏳️‍🌈",
+        "☪️",
+        "👭",
+    ]
+    people = [f"👩{tone}", f"👨{tone}‍🦽", f"👳{tone}‍♂️", f"🧕{tone}"]
+    assert {one.clean(f"no {sign} here").text for sign in signs + people} == {"no minorities here"}
+    # People who do something, and other flags, are what they are.
+    others = [f"👩{tone}‍🚀", f"🙋{tone}‍♀️", "🏁", "🏴‍☠️"]
+    assert "minorities" not in " ".join(one.texts(others))
+    assert FrontEnd(identities="one", emoji="dropped").clean("no 🇲🇽 here").text == "no here"
+
+
+def test_many_texts_are_read_as_each_alone() -> None:
+    one = FrontEnd(identities="one")
+    texts = [
+        "Sikhs met 🇲🇽",
+        "she’s a “Sikh”",
+        "a woman 👩🏿 @x http://y.z",
+        "1d1ots hate gays",
+        "ok",
+    ]
+    assert one.texts(texts) == [one.clean(text).text for text in texts]
 
 
 def test_places_lead_back_to_what_was_written() -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 from functools import lru_cache
 
 import emoji
@@ -98,13 +99,23 @@ def repeats(text: str) -> list[Edit]:
     return [(m.end(1), m.end(), "") for m in _REPEATED.finditer(text)]
 
 
-def show(text: str, units: dict[str, int], how: str) -> list[Edit]:
-    """Private characters become names in words, the emoji themselves, or a space."""
+def show(
+    text: str,
+    units: dict[str, int],
+    how: str,
+    sign: Callable[[str], str | None] = lambda plain: None,
+) -> list[Edit]:
+    """Private characters become names in words, the emoji themselves, or a space.
+
+    Where ``sign`` has a word for an emoji (without tones), that is said of it in place of its name.
+    """
     sequences = list(units)
     edits = []
     for match in _ONE.finditer(text):
         sequence = sequences[ord(match[0]) - FIRST]
-        new = name(sequence) if how == "words" else sequence if how == "kept" else ""
+        new = "" if how == "dropped" else sign(_PLAIN.sub("", sequence))
+        if new is None:
+            new = name(sequence) if how == "words" else sequence
         edits.append(apart(text, match.start(), match.end(), new))
     return edits
 

@@ -1,7 +1,8 @@
 """One word for every group of people that a text names, so that none of them matters more.
 
 Women become men first, and then each group one word of its form: a group, a member, the adjective.
-Words that often mean something else are left where nothing says that people are meant.
+Words that often mean something else are left where nothing says that people are meant. A slur that
+names a group becomes one slur, and an emoji that stands for a group the group's word.
 
 >>> passed("She met a Sikh, two deaf people and an Irish woman")
 'He met a minority, two minorities and a minority man'
@@ -13,8 +14,8 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from collections.abc import Callable, Mapping
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
@@ -25,10 +26,14 @@ from evenhand.models._synthetic_source import words as ours_of
 from evenhand.models._trace import Edit
 
 _MANY, _ONE, _ADJ = TERM_SLOTS
+_SLUR = "slur"
 _WORD = re.compile(r"[^\W_]+(?:[-'’+][^\W_]+)*\+?")
-_POSSESSIVE = re.compile(r"['’]s?$")
+_LETTERS = re.compile(r"[^\W_]+")
+_POSSESSIVE = re.compile("'s?$")
 _SIGNS = "@#/&-"
 """A word behind one of these is part of something else."""
+_FLAG = re.compile("[\U0001f1e6-\U0001f1ff]{2}|🏴[\U000e0020-\U000e007f]+")
+"""Of a country, or a part of one."""
 _LONGEST_CLAUSE = 6
 """Words, with the one it stands behind."""
 _PEOPLE = {"people": _MANY, "folk": _MANY, "folks": _MANY, "persons": _MANY, "person": _ONE}
@@ -52,16 +57,21 @@ def source() -> Mapping[str, Any]:
 
 def as_one(text: str) -> list[Edit]:
     """The edits that put one word for every group named in a text."""
-    words = list(_words(text))
+    if _begin().isdisjoint(_LETTERS.findall(text.lower())):
+        return []
+    words = _words(text)
     edits: list[Edit] = []
     at = 0
     while at < len(words):
-        many, form = _longest(text, words, at) or _behind(text, words, at) or (0, "")
-        if not many:
+        named = _longest(text, words, at)
+        found = named or _behind(text, words, at)
+        if found is None:
             at += 1
             continue
+        many, form = found
         first, last = words[at], words[at + many - 1]
-        start, end = first.start, last.start + len(last.plain)
+        # A group's possessive stays; with one a clause only ends: people with Alzheimer's.
+        start, end = first.start, last.start + len(last.plain) if named else last.end
         one = source()["one"].get(form) or f"{source()['one'][_ADJ]} {form}"
         new = _written(one, text[start:end], begins=_begins(text, start))
         before = words[at - 1] if at else None
@@ -87,19 +97,44 @@ def passed(text: str) -> str:
     return text
 
 
-def _words(text: str) -> Iterator[_Word]:
+@lru_cache(1 << 13)
+def sign(sequence: str) -> str | None:
+    """The word for an emoji (without tones and variation selectors) that stands for a group.
+
+    >>> sign("🇫🇷"), sign("👨\u200d🦽"), sign("👨\u200d🚀")
+    ('minorities', 'minorities', None)
+    """
+    first, *others = sequence.split("\u200d")
+    flag = _FLAG.fullmatch(sequence) or sequence in source()["signs"]
+    person = first in source()["depicted"] and all(map(source()["with_part"].__contains__, others))
+    return str(source()["one"][_MANY]) if flag or person else None
+
+
+def _words(text: str) -> list[_Word]:
+    known, found = _most(), []
     for match in _WORD.finditer(text):
-        if match.start() and text[match.start() - 1] in _SIGNS:
+        start, end = match.span()
+        if start and text[start - 1] in _SIGNS:
             continue
-        plain = match[0].lower().replace("’", "'")
-        if plain not in _terms():
-            plain = _POSSESSIVE.sub("", plain)
-        yield _Word(match.start(), match.end(), plain)
+        plain = match[0].lower()
+        if "'" in plain or "’" in plain:
+            plain = plain.replace("’", "'")
+            plain = plain if plain in known else _without_s(plain)
+        found.append(_Word(start, end, plain))
+    return found
+
+
+def _without_s(word: str) -> str:
+    """A word without what makes it a possessive."""
+    return _POSSESSIVE.sub("", word)
 
 
 def _longest(text: str, words: list[_Word], at: int) -> tuple[int, str] | None:
     """How many words from this one on name a group, and in which form."""
-    for many in range(min(_most().get(words[at].plain, 0), len(words) - at), 0, -1):
+    most = _most().get(words[at].plain)
+    if most is None:
+        return None
+    for many in range(min(most, len(words) - at), 0, -1):
         some = words[at : at + many]
         apart = any(text[a.end : b.start] != " " for a, b in zip(some, some[1:], strict=False))
         form = None if apart else _terms().get(" ".join(word.plain for word in some))
@@ -110,13 +145,12 @@ def _longest(text: str, words: list[_Word], at: int) -> tuple[int, str] | None:
         follows = after.plain if after and text[some[-1].end : after.start] == " " else ""
         if some[0].plain == "the" and follows in _persons():
             continue  # "the elderly man" is one of them
-        if form == _ADJ:
-            if follows in _PEOPLE:
-                return many + 1, _PEOPLE[follows]
-            if follows not in _persons() and not _is_said(words, at):
-                continue
-        elif form == _ONE and follows in _PEOPLE:
-            return many + 1, _PEOPLE[follows]
+        if form in (_ADJ, _ONE):
+            group = _PEOPLE.get(follows) or (_MANY if _terms().get(follows) == _MANY else None)
+            if group:
+                return many + 1, group
+        if form == _ADJ and follows not in _persons() and not _is_said(words, at):
+            continue
         return many, form
     return None
 
@@ -171,6 +205,7 @@ def _terms() -> Mapping[str, str]:
     add(_MANY, *given["many"], *(f"{name}s" for name in (*given["both"], *given["nouns"])))
     add(_ONE, *given["one_of"], *given["nouns"], *given["both"])
     add(_ADJ, *given["adjectives"])
+    add(_SLUR, *given["slurs"], *(f"{name}s" for name in given["slurs"]))
     never = {word.lower() for word in _swapping()["never"]}
     return {term: form for term, form in terms.items() if term not in never}
 
@@ -181,9 +216,11 @@ def _clauses() -> frozenset[str]:
     given = source()
     adjectives = [term for term, form in _terms().items() if form == _ADJ]
     said = [f"who {be} {name}" for be in ("is", "are") for name in adjectives]
-    of = (("with", "with"), ("from", "from"), ("who", "who"))
+    of = (("with", "with"), ("living with", "with"), ("from", "from"), ("who", "who"),
+          ("without", "without"), ("with no", "without"))  # fmt: skip
     named = [f"{word} {name.lower()}" for word, key in of for name in given[key]]
-    return frozenset([*said, *named])
+    clauses = (*said, *named, *given["behind"])
+    return frozenset(" ".join(map(_without_s, clause.split())) for clause in clauses)
 
 
 @cache
@@ -196,6 +233,13 @@ def _most() -> Mapping[str, int]:
     return most
 
 
+@cache
+def _begin() -> frozenset[str]:
+    """With what letters a term begins, or a word for people."""
+    return frozenset(_LETTERS.findall(word)[0] for word in (*_most(), *_persons()))
+
+
+@cache
 def _swapping() -> Mapping[str, Any]:
     found: Mapping[str, Any] = ours()["swapping"]
     return found

@@ -60,7 +60,10 @@ def gender_edits(text: str, pairs: Mapping[str, str] | None = None) -> list[Edit
     edits: list[Edit] = []
     for match in _GENDERED.finditer(text):
         word = match[0].lower().replace("’", "'")
+        stem, mark, behind = word.partition("'")
         other = pairs.get(word) or _of_her(word, text[match.end() :])
+        if other is None and mark and stem in pairs:
+            other = f"{pairs[stem]}'{behind}"
         if other is not None:
             edits.append((match.start(), match.end(), _as_written(other, match[0])))
     return edits
@@ -81,7 +84,8 @@ def _gender_pairs() -> Mapping[str, str]:
 @cache
 def _men_for_women() -> Mapping[str, str]:
     rules = source()["swapping"]
-    return {**{woman: man for man, woman in rules["pairs"]}, "hers": "his"}
+    pairs = [*rules["pairs"], *rules["one_way"]]
+    return {**{woman: man for man, woman in pairs}, "hers": "his"}
 
 
 def _of_her(word: str, after: str) -> str | None:

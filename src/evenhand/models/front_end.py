@@ -22,6 +22,7 @@ from evenhand.models import _characters, _emoji, _posts
 from evenhand.models._alike import alike
 from evenhand.models._disguise import tokens
 from evenhand.models._one_identity import PASSES as ONE_IDENTITY
+from evenhand.models._one_identity import passed, sign
 from evenhand.models._spacing import divided, spaced, stretched
 from evenhand.models._trace import Edit, Trace
 from evenhand.models._unchanged import TRIPLE, Unchanged
@@ -78,12 +79,15 @@ class FrontEnd:
 
     def texts(self, texts: Sequence[str]) -> list[str]:
         """The texts as a reader sees them, faster than one by one with their places."""
-        if self.identities == "one" or self.emoji != "words" and not all(map(str.isascii, texts)):
+        if self.emoji != "words" and not all(map(str.isascii, texts)):
             return list(map(self._passed, texts))
-        return [
-            self._passed(text) if same is None else same
-            for text, same in zip(texts, UNCHANGED(texts), strict=True)
-        ]
+        told = zip(texts, UNCHANGED(texts), strict=True)
+        if self.identities == "one":  # of an emoji its name does not tell whether it is a sign
+            return [
+                self._passed(text) if same is None or not text.isascii() else passed(same)
+                for text, same in told
+            ]
+        return [self._passed(text) if same is None else same for text, same in told]
 
     def _passed(self, text: str) -> str:
         """The text after all passes."""
@@ -101,7 +105,8 @@ class FrontEnd:
         _settle(trace, passes)
         if units:
             trace.edit(_emoji.repeats(trace.text))
-            shown = _emoji.show(trace.text, units, self.emoji)
+            one = {"sign": sign} if self.identities == "one" else {}
+            shown = _emoji.show(trace.text, units, self.emoji, **one)
             trace.edit(shown)
             if any(new != new.strip(" ") or not new for _, _, new in shown):
                 _settle(trace, passes)  # words that emoji touched stand alone now
