@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -125,6 +129,37 @@ def test_a_killed_training_ends_where_it_would_have_ended(tmp_path: Path, at: in
     assert np.array_equal(weights_of(again), weights_of(expected))
     assert later == about
     assert at < 10 or min(told, default=36) > 8  # it did not begin anew
+
+
+LONG = """
+from dataclasses import replace
+from evenhand.models._finetuning import finetune
+from evenhand.models.watching import watching
+from models.test_finetuning import COURSE, SHAPE, made_up
+if __name__ == "__main__":
+    rows, dev = made_up(96), made_up(24, 2)
+    with watching(step=lambda *told: print("begun", flush=True), checkpoints=None):
+        finetune(SHAPE, rows, dev, replace(COURSE, processes=2, epochs=100_000))
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks for processes in /proc")
+def test_no_process_of_a_killed_training_is_left(tmp_path: Path):
+    (tmp_path / "long.py").write_text(LONG)
+    path = os.pathsep.join(map(str, (Path(__file__).parents[1], os.environ.get("PYTHONPATH", ""))))
+    words, environment = [sys.executable, "long.py"], {**os.environ, "PYTHONPATH": path}
+    with subprocess.Popen(words, cwd=tmp_path, env=environment, stdout=subprocess.PIPE) as parent:
+        assert parent.stdout is not None
+        assert parent.stdout.readline() == b"begun\n"
+        found = Path(f"/proc/{parent.pid}/task/{parent.pid}/children").read_text().split()
+        parent.kill()
+    children = [Path("/proc") / number for number in found]
+    for _ in range(400):
+        if not any(child.exists() for child in children):
+            break
+        time.sleep(0.05)
+    assert children
+    assert not any(child.exists() for child in children)
 
 
 def test_a_checkpoint_of_other_rows_is_not_taken_up(tmp_path: Path):

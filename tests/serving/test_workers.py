@@ -6,7 +6,7 @@ import sys
 
 import polars as pl
 
-from evenhand.core.threads import ONE_THREAD
+from evenhand.core.processes import ONE_THREAD
 from evenhand.serving._files_work import Wanted
 from evenhand.serving.files import score_file
 

@@ -23,6 +23,7 @@ import torch.multiprocessing as processes
 from torch import Tensor
 
 from evenhand.core.errors import BrokenComponent
+from evenhand.core.processes import end_with_parent
 from evenhand.core.streams import stream
 from evenhand.models._encoder_network import EncoderNetwork, Shape, build, dropouts, fresh
 from evenhand.models._epochs import one_thread
@@ -177,6 +178,7 @@ def _other(
     rank: int, shape: Shape, rows: Rows, dev: Rows, course: Course, shared: _Shared, step: int
 ) -> None:
     """What every process but the first does."""
+    end_with_parent()
     keep_memory()
     torch.set_num_threads(1)
     network = build(shape, weights=False)

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import cached_property
-from multiprocessing import parent_process
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +20,8 @@ import numpy as np
 import polars as pl
 
 from evenhand.core.errors import BrokenComponent
+from evenhand.core.processes import ONE_THREAD, end_with_parent
 from evenhand.core.provenance import file_at_once
-from evenhand.core.threads import ONE_THREAD
 from evenhand.models.cascade import opened
 from evenhand.models.loaded import BaseRate, Loaded, Scale
 from evenhand.models.protocol import Trained
@@ -174,7 +172,7 @@ def _begin(wanted: Wanted, environment: Mapping[str, str]) -> None:
     global _scorer
     os.environ.update(environment)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a key press is the parent's business
-    threading.Thread(target=_follow_parent, daemon=True).start()
+    end_with_parent()
     _scorer = Scorer(wanted.opened(), wanted)
 
 
@@ -189,11 +187,3 @@ def _write(scorer: Scorer, chunk: Chunk, folder: Path) -> tuple[int, float]:
     with file_at_once(part_of(folder, chunk.number)) as path:
         frame.write_parquet(path, compression="zstd", compression_level=1, statistics=False)
     return len(chunk.texts), chunk.share
-
-
-def _follow_parent() -> None:
-    """End this process when its parent has ended."""
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)

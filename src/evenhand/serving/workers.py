@@ -11,7 +11,7 @@ from multiprocessing import get_context
 from multiprocessing.context import ForkServerContext
 from multiprocessing.forkserver import ensure_running
 
-from evenhand.core.threads import one_thread_each
+from evenhand.core.processes import one_thread_each
 
 _LOADED = ("numpy", "scipy.sparse", "scipy.special", "emoji", "regex", "numba")
 """What takes long to import and starts no thread, as Polars does; left out where it is missing."""

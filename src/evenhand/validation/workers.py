@@ -7,16 +7,14 @@ worker that dies (out of memory, for one) is an error and not a wait without end
 
 from __future__ import annotations
 
-import os
 import signal
-import threading
 from collections.abc import Callable, Iterator, Mapping
-from multiprocessing import get_context, parent_process
+from multiprocessing import get_context
 from multiprocessing.connection import wait
 from typing import Any, TypeVar
 
 from evenhand.core.errors import BrokenComponent
-from evenhand.core.threads import one_thread_each
+from evenhand.core.processes import end_with_parent, one_thread_each
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -81,7 +79,7 @@ def _received(connection: Any, process: Any) -> Any:
 def _serve(connection: Any, function: Callable[[Any], Any]) -> None:
     """In a worker: do one task after the other until nobody asks any more."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a key press is the parent's business
-    threading.Thread(target=_follow_parent, daemon=True).start()
+    end_with_parent()
     while True:
         try:
             task = connection.recv()
@@ -92,11 +90,3 @@ def _serve(connection: Any, function: Callable[[Any], Any]) -> None:
         except Exception as error:
             answer = (False, error)
         connection.send(answer)
-
-
-def _follow_parent() -> None:
-    """End this process when its parent has ended."""
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
