@@ -1,11 +1,10 @@
 """Saved detectors beside evenhand-base, each difference paired with it.
 
 ``python benchmarks/beside_base.py NAME=FOLDER …`` prints tables of docs/methods/evenhand-base.md:
-evenhand-base, evenhand-base whose front end puts one word for every group of people when it scores
-(it was trained without), and saved detectors, such as those of benchmarks/proxy.py or one trained
-``--without`` a corpus. Dev posts of both rounds, comments, our frozen suites and samples of the
-published ones, as in benchmarks/evenhand_base.py. Needs ``EVENHAND_DATA``; about ten minutes a
-detector.
+evenhand-base and saved detectors, such as those of benchmarks/proxy.py, one trained ``--without`` a
+corpus or one that was in the box before. Dev posts of both rounds, comments, our frozen suites and
+samples of the published ones, as in benchmarks/evenhand_base.py. Needs ``EVENHAND_DATA``; about ten
+minutes a detector.
 """
 
 from __future__ import annotations
@@ -23,13 +22,10 @@ from peers.on_suites import Sat, on_ours, on_published, our_cases, published_cas
 
 from evenhand.models.encoder_detector import EncoderDetector
 from evenhand.models.find import detector
-from evenhand.models.front_end import FrontEnd
 from evenhand.models.material import material
 from evenhand.models.plan import Plan, find_plan
 from evenhand.models.protocol import HATE
 from evenhand.models.saving import load
-
-ONE = FrontEnd(identities="one")
 
 
 def measured(plan: Plan) -> Plan:
@@ -43,7 +39,6 @@ def detectors() -> Iterator[tuple[str, EncoderDetector]]:
     base = detector(BASE)
     assert isinstance(base, EncoderDetector)
     yield BASE, base
-    yield f"{BASE}, one word when it scores", replace(base, front_end=ONE)
     for named in sys.argv[1:]:
         name, _, folder = named.partition("=")
         found = load(Path(folder))
