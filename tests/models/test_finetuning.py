@@ -153,13 +153,21 @@ def test_no_process_of_a_killed_training_is_left(tmp_path: Path):
         assert parent.stdout.readline() == b"begun\n"
         found = Path(f"/proc/{parent.pid}/task/{parent.pid}/children").read_text().split()
         parent.kill()
-    children = [Path("/proc") / number for number in found]
+    assert found
     for _ in range(400):
-        if not any(child.exists() for child in children):
+        if not any(map(runs, found)):
             break
         time.sleep(0.05)
-    assert children
-    assert not any(child.exists() for child in children)
+    assert not any(map(runs, found))
+
+
+def runs(number: str) -> bool:
+    """Whether a process is there and has not ended."""
+    try:
+        stat = Path(f"/proc/{number}/stat").read_text()
+    except OSError:
+        return False
+    return stat.rpartition(")")[2].split()[0] != "Z"
 
 
 def test_a_checkpoint_of_other_rows_is_not_taken_up(tmp_path: Path):

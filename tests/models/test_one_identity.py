@@ -25,14 +25,24 @@ from evenhand.models.front_end import FrontEnd
         ("She and her sister saw a woman", "He and his brother saw a man"),
         ("women and men", "minorities and minorities"),
         ("a woman's work", "a man's work"),
-        ("my mom and that gal", "my dad and that guy"),
+        ("my mom and those gals", "my dad and those guys"),
         ("Muslim women met gay immigrants", "Minorities met minorities"),
         ("people with Alzheimer's know a Jehovah's Witness", "minorities know a minority"),
         ("people without disabilities, sighted people", "minorities, minorities"),
         ("children living with epilepsy", "minority children"),
+        ("old white men met a gay man", "minorities met a minority man"),
+        ("he's gay, a friend who is Mexican", "he's minority, a minority friend"),
+        ("girls with autism from Ghana", "minorities"),
+        ("women's team, people from Ghana's capital", "minorities' team, minorities' capital"),
         # Said of things, or part of something else.
         ("an Irish stew in the old house", "an Irish stew in the old house"),
         ("the road is straight", "the road is straight"),
+        (
+            "This option is disabled, he is older than me",
+            "This option is disabled, he is older than me",
+        ),
+        ("That is what it is. Turkish coffee", "That is what it is. Turkish coffee"),
+        ("people from Mexico City", "people from Mexico City"),
         ("#Sikhs @muslims x/refugees", "#Sikhs @muslims x/refugees"),
         ("", ""),
     ],
@@ -51,7 +61,14 @@ def test_every_term_reads_like_every_other_of_its_form(form: str) -> None:
     assert len(texts) < 0.02 * len(terms)
 
 
-@given(st.text(alphabet=st.sampled_from("a deaf Sikh's women who is-@. ’+"), max_size=60))
+WORDS = (
+    "a an the old deaf gay Muslim women's Sikhs Irish woman men people who who's is are he's from "
+    "with without autism Ghana disabilities no of colour groups ethnic minority Jehovah's Witness "
+    "living person friend Alzheimer's Germans in wheelchairs and , . cat than"
+)
+
+
+@given(st.lists(st.sampled_from(WORDS.split(" ")), max_size=9).map(" ".join))
 def test_nothing_is_left_to_do_for_a_second_pass(text: str) -> None:
     once = passed(text)
     assert passed(once) == once
@@ -73,7 +90,6 @@ def test_signs_of_groups_read_alike(emoji: Literal["words", "kept"], tone: str) 
         "🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f",
         "🏳️‍🌈",
         "☪️",
-        "👭",
     ]
     people = [f"👩{tone}", f"👨{tone}‍🦽", f"👳{tone}‍♂️", f"🧕{tone}"]
     assert {one.clean(f"no {sign} here").text for sign in signs + people} == {"no minorities here"}

@@ -44,6 +44,11 @@ _SPACES = re.compile(r"[^\w]+|_")
 _REPEATED = re.compile(rf"(({ONE})(?: *\2){{2}})(?: *\2)+")
 
 
+def maybe(text: str) -> bool:
+    """Whether there may be an emoji in a text; where not, there is none."""
+    return not text.isascii() and _MAYBE.search(text) is not None
+
+
 def find(text: str, units: dict[str, int]) -> list[Edit]:
     """Edits that put one private character for each emoji; ``units`` grows by the new ones.
 

@@ -29,7 +29,8 @@ _MANY, _ONE, _ADJ = TERM_SLOTS
 _SLUR = "slur"
 _WORD = re.compile(r"[^\W_]+(?:[-'’+][^\W_]+)*\+?")
 _LETTERS = re.compile(r"[^\W_]+")
-_POSSESSIVE = re.compile("'s?$")
+_POSSESSIVE = re.compile("'s$")
+_ARTICLES = ("a", "an", "any")
 _SIGNS = "@#/&-"
 """A word behind one of these is part of something else."""
 _FLAG = re.compile("[\U0001f1e6-\U0001f1ff]{2}|🏴[\U000e0020-\U000e007f]+")
@@ -64,22 +65,31 @@ def as_one(text: str) -> list[Edit]:
     at = 0
     while at < len(words):
         named = _longest(text, words, at)
-        found = named or _behind(text, words, at)
-        if found is None:
+        many, form = named or (1, _PEOPLE.get(words[at].plain, words[at].plain))
+        clauses = 0
+        if form in (_MANY, _ONE) or words[at].plain in _persons():
+            clauses = _clauses_behind(text, words, at + many - 1)
+        if not (named or clauses):
             at += 1
             continue
-        many, form = found
-        first, last = words[at], words[at + many - 1]
-        # A group's possessive stays; with one a clause only ends: people with Alzheimer's.
-        start, end = first.start, last.start + len(last.plain) if named else last.end
-        one = source()["one"].get(form) or f"{source()['one'][_ADJ]} {form}"
-        new = _written(one, text[start:end], begins=_begins(text, start))
         before = words[at - 1] if at else None
-        if before and before.plain == "an" and before.end + 1 == start:
+        if before and before.plain == "an" and before.end + 1 == words[at].start:
             edits.append((before.end - 1, before.end, ""))
-        edits.append((start, end, new))
+        many += clauses
+        edits.append(_edit(text, words[at].start, words[at + many - 1], form))
         at += many
     return edits
+
+
+def _edit(text: str, start: int, last: _Word, form: str) -> Edit:
+    """One word from here to there; a possessive stays one."""
+    one = source()["one"].get(form) or f"{source()['one'][_ADJ]} {form}"
+    end = last.start + len(last.plain)
+    left = text[end : last.end]
+    if left and (form == _MANY or last.plain in _ending_in_s()):
+        end = last.end
+        one += "" if last.plain in _ending_in_s() else left[0]
+    return start, end, _written(one, text[start:end], begins=_begins(text, start))
 
 
 PASSES: tuple[Callable[[str], list[Edit]], ...] = (gender_edits, as_one)
@@ -111,7 +121,8 @@ def sign(sequence: str) -> str | None:
 
 
 def _words(text: str) -> list[_Word]:
-    known, found = _most(), []
+    known = {*_most(), *_swapping()["be"], *source()["be"]}
+    found = []
     for match in _WORD.finditer(text):
         start, end = match.span()
         if start and text[start - 1] in _SIGNS:
@@ -140,45 +151,52 @@ def _longest(text: str, words: list[_Word], at: int) -> tuple[int, str] | None:
         form = None if apart else _terms().get(" ".join(word.plain for word in some))
         if form is None:
             continue
-        # "Polish people" is what "Poles" are: the word behind an adjective goes with it.
-        after = words[at + many] if at + many < len(words) else None
-        follows = after.plain if after and text[some[-1].end : after.start] == " " else ""
+        follows = _next(text, words, at + many - 1)
         if some[0].plain == "the" and follows in _persons():
             continue  # "the elderly man" is one of them
-        if form in (_ADJ, _ONE):
-            group = _PEOPLE.get(follows) or (_MANY if _terms().get(follows) == _MANY else None)
-            if group:
-                return many + 1, group
-        if form == _ADJ and follows not in _persons() and not _is_said(words, at):
+        if form in (_ADJ, _ONE) and follows:
+            # "Polish people" is what "Poles" are: the word behind an adjective goes with it.
+            if follows in _PEOPLE:
+                return many + 1, _PEOPLE[follows]
+            behind = _longest(text, words, at + many)
+            if behind:
+                return many + behind[0], behind[1]
+        if form == _ADJ and follows not in _persons() and not _is_said(text, words, at, follows):
             continue
         return many, form
     return None
 
 
-def _behind(text: str, words: list[_Word], at: int) -> tuple[int, str] | None:
-    """The same where what is said of somebody stands behind: a friend who is deaf, or with autism.
+def _next(text: str, words: list[_Word], at: int) -> str:
+    """The word that stands behind this one, nothing but a space between them; else nothing."""
+    after = words[at + 1] if at + 1 < len(words) else None
+    return after.plain if after and text[words[at].end : after.start] == " " else ""
 
-    The form is that word for people, if it says more than that.
-    """
-    who = words[at].plain
-    if who not in _persons():
-        return None
-    for many in range(min(_LONGEST_CLAUSE, len(words) - at), 2, -1):
-        some = words[at : at + many]
+
+def _clauses_behind(text: str, words: list[_Word], at: int) -> int:
+    """How many words behind this one say who is meant: a friend *who is deaf*, *with autism*."""
+    for many in range(min(_LONGEST_CLAUSE, len(words) - at - 1), 1, -1):
+        some = words[at : at + many + 1]
         if any(text[a.end : b.start] != " " for a, b in zip(some, some[1:], strict=False)):
             continue
-        clause = " ".join(word.plain for word in some[1:])
-        if clause in _clauses():
-            return many, _PEOPLE.get(who, who)
-    return None
+        if " ".join(word.plain for word in some[1:]) not in _clauses():
+            continue
+        if some[1].plain == "from" and _next(text, words, at + many):
+            beyond = words[at + many + 1].start
+            if text[beyond].isupper() and not text[beyond:].isupper():
+                continue  # from Mexico City
+        return many + _clauses_behind(text, words, at + many)
+    return 0
 
 
-def _is_said(words: list[_Word], at: int) -> bool:
+def _is_said(text: str, words: list[_Word], at: int, follows: str) -> bool:
     """Whether an adjective stands after a form of to be, and is clearly said of people there."""
     before, whom = (words[at - n].plain if at >= n else "" for n in (1, 2))
-    if before not in _swapping()["be"]:
+    be = before in _swapping()["be"] or before in source()["be"]
+    if not be or follows == "than" or text[words[at - 1].end : words[at].start] != " ":
         return False
-    clear = words[at].plain not in _swapping()["unclear"]
+    plain = words[at].plain
+    clear = plain not in _swapping()["unclear"] and plain not in source()["unclear"]
     return clear or "'" in before or whom in source()["subjects"] or whom in _persons()
 
 
@@ -201,26 +219,54 @@ def _terms() -> Mapping[str, str]:
 
     for who in ours()["identities"]:
         for form in TERM_SLOTS:
-            add(form, *ours_of(form, who))
+            add(form, *filter(_is_one_term, ours_of(form, who)))
     add(_MANY, *given["many"], *(f"{name}s" for name in (*given["both"], *given["nouns"])))
     add(_ONE, *given["one_of"], *given["nouns"], *given["both"])
     add(_ADJ, *given["adjectives"])
     add(_SLUR, *given["slurs"], *(f"{name}s" for name in given["slurs"]))
-    never = {word.lower() for word in _swapping()["never"]}
+    never = {word.lower() for word in (*_swapping()["never"], *given["never"])}
     return {term: form for term, form in terms.items() if term not in never}
 
 
 @cache
-def _clauses() -> frozenset[str]:
-    """What may stand behind a word for people, in small letters."""
+def _adjectives() -> frozenset[str]:
+    """What is an adjective, also where it is a member, too."""
+    own = (word for who in ours()["identities"] for word in ours_of(_ADJ, who))
     given = source()
-    adjectives = [term for term, form in _terms().items() if form == _ADJ]
-    said = [f"who {be} {name}" for be in ("is", "are") for name in adjectives]
+    return frozenset(word.lower() for word in (*own, *given["both"], *given["adjectives"]))
+
+
+def _is_one_term(term: str) -> bool:
+    """Whether it is more than a word for people and what is said of them, which are read so."""
+    who, _, clause = term.lower().partition(" ")
+    if who in _PEOPLE and clause in _clauses():
+        return False
+    first, _, last = term.lower().rpartition(" ")
+    return last in _PEOPLE or last not in _persons() or first not in _adjectives()
+
+
+@cache
+def _raw_clauses() -> tuple[str, ...]:
+    given = source()
+    said = (f"who {be} {name}" for be in ("is", "are") for name in _adjectives())
     of = (("with", "with"), ("living with", "with"), ("from", "from"), ("who", "who"),
-          ("without", "without"), ("with no", "without"))  # fmt: skip
-    named = [f"{word} {name.lower()}" for word, key in of for name in given[key]]
-    clauses = (*said, *named, *given["behind"])
-    return frozenset(" ".join(map(_without_s, clause.split())) for clause in clauses)
+          ("without", "without"))  # fmt: skip
+    named = (f"{word} {name.lower()}" for word, key in of for name in given[key])
+    none = (f"with no {name}" for name in given["without"] if name.split()[0] not in _ARTICLES)
+    return (*said, *named, *none, *given["behind"])
+
+
+@cache
+def _clauses() -> frozenset[str]:
+    """What may stand behind a word for people, in small letters, without possessives."""
+    return frozenset(" ".join(map(_without_s, clause.split())) for clause in _raw_clauses())
+
+
+@cache
+def _ending_in_s() -> frozenset[str]:
+    """The words that only look like a possessive: Alzheimer's."""
+    last = (clause.split()[-1] for clause in _raw_clauses())
+    return frozenset(_without_s(word) for word in last if word != _without_s(word))
 
 
 @cache

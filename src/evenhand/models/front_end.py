@@ -84,7 +84,7 @@ class FrontEnd:
         told = zip(texts, UNCHANGED(texts), strict=True)
         if self.identities == "one":  # of an emoji its name does not tell whether it is a sign
             return [
-                self._passed(text) if same is None or not text.isascii() else passed(same)
+                self._passed(text) if same is None or _emoji.maybe(text) else passed(same)
                 for text, same in told
             ]
         return [self._passed(text) if same is None else same for text, same in told]
