@@ -169,6 +169,8 @@ def _cut(frames: Iterator[pl.DataFrame], most: int) -> Iterator[pl.DataFrame]:
 
 def _enough(texts: pl.Series, most: int) -> int:
     """How many of these texts make a chunk; 0 where there are too few."""
+    if texts.str.len_bytes().sum() < _MOST_CHARACTERS:  # counting bytes costs nothing
+        return most if len(texts) == most else 0
     characters = texts.str.len_chars().fill_null(0).cum_sum()
     rows = int((characters < _MOST_CHARACTERS).sum()) + 1
     return rows if rows <= len(texts) else most if len(texts) == most else 0
