@@ -10,6 +10,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+import evenhand
+
 CLIENTS = Path(__file__).parents[1] / "clients"
 TEXT = "You are a fool 🙂. Have a nice day."
 
@@ -56,7 +58,7 @@ def test_google_api_python_client(google):
     ]
     assert cut == ["You are a fool 🙂.", "Have a nice day."]
     first, second = (span["score"]["value"] for span in scores["spanScores"])
-    assert first > 0.5 > second
+    assert first > evenhand.load().thresholds()["TOXICITY"] > second
     assert answer["clientToken"] == "c"
     assert answer["languages"] == ["en"]
     suggested = google.comments().suggestscore(
