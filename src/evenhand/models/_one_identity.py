@@ -121,7 +121,6 @@ def sign(sequence: str) -> str | None:
 
 
 def _words(text: str) -> list[_Word]:
-    known = {*_most(), *_swapping()["be"], *source()["be"]}
     found = []
     for match in _WORD.finditer(text):
         start, end = match.span()
@@ -130,9 +129,16 @@ def _words(text: str) -> list[_Word]:
         plain = match[0].lower()
         if "'" in plain or "’" in plain:
             plain = plain.replace("’", "'")
-            plain = plain if plain in known else _without_s(plain)
+            plain = plain if plain in _whole() else _without_s(plain)
         found.append(_Word(start, end, plain))
     return found
+
+
+@cache
+def _whole() -> frozenset[str]:
+    """Words in which 's is no possessive."""
+    words = (*_most(), *_swapping()["be"], *source()["be"])
+    return frozenset(word for word in words if "'" in word)
 
 
 def _without_s(word: str) -> str:
