@@ -392,7 +392,7 @@ def test_published_scores_of_perspective():
     parts = migrate_report(run, found, loaded, Wanted(attributes=["TOXICITY"], resamples=200))
     index = Index(run.findings)
     assert index.get("spearman", **A).n == 7161
-    assert index.value("spearman", **A) == pytest.approx(0.661, abs=0.01)
+    assert index.value("spearman", **A) == pytest.approx(0.714, abs=0.01)
     # Perspective flagged 836 of them at .8, and so does the detector at the chosen threshold.
     for scores in ("recorded", "new"):
         assert index.value("flagged_share", **A, scores=scores) == pytest.approx(836 / 7161)
