@@ -77,8 +77,8 @@ def tokens(text: str) -> tuple[str, ...]:
 
 @cache
 def our_sentences() -> tuple[Sentence, ...]:
-    """About a dozen of each template."""
-    return (*sentences(0, many=6000), *sentences(0, many=600, held_out=True))
+    """About six of each template."""
+    return (*sentences(0, many=12_000), *sentences(0, many=1200, held_out=True))
 
 
 @cache

@@ -91,6 +91,23 @@ def test_halves_of_two_posts_are_a_post_without_labels(data: Path):
     assert len(own.train) == 2  # the teachers themselves read none
 
 
+def test_a_post_that_is_spliced_more_than_once_gets_other_halves(data: Path):
+    teachers = '[teachers]\nnetworks = 1\nattributes = ["HATE"]\n'
+    file, made = "hatemojibuild/train.csv", MADE_UP["hatemojibuild"]
+    made = made.with_value(file, (0, "text"), "One two, three four")
+    made.with_value(file, (1, "text"), "Five six, seven eight").write(data)
+    plan = plan_of(data, BOTH.replace("apart = []", "apart = []\nspliced = 4.8") + teachers)
+
+    train = material(plan, seed=0).train
+
+    # Five copies of each of two posts, 4.8 / 5 readings of each; a permutation of two posts leaves
+    # both as they are or exchanges them, and in five draws of seed 0 both happen.
+    assert train.parts[4:] == ["hatemojibuild"] * 10
+    assert train.times[4:] == pytest.approx([0.96] * 10)
+    assert len(set(train.texts[4:])) == 4
+    assert len(set(train.families[4:].tolist())) == 10
+
+
 def test_twins_are_a_family(data: Path):
     # hatemojibuild 1 and 2 are twins; jigsaw j1 and j2 are not.
     families = material(plan_of(data, BOTH), seed=0).train.families.tolist()

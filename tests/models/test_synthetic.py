@@ -32,8 +32,8 @@ def by_label(made: list[Sentence]) -> tuple[Counter[str | None], Counter[str | N
 def test_there_are_enough_of_everything() -> None:
     kinds = Counter(template.kind for template in templates())
     assert len(kinds) >= 35
-    assert min(kinds.values()) >= 8
-    assert 400 <= len(templates()) <= 600
+    assert min(kinds.values()) >= 30
+    assert 1900 <= len(templates()) <= 2300
     axes = Counter(about["axis"] for about in IDENTITIES.values())
     assert len(axes) == 9
     assert set(axes.values()) == {14}
@@ -107,11 +107,14 @@ def test_templates_of_a_family_and_label_are_used_equally_often(made: list[Sente
     assert all(max(counts) - min(counts) <= 1 for counts in groups.values())
 
 
-def test_a_template_meets_all_kinds_of_identity(made: list[Sentence]) -> None:
-    # About 25 sentences of each template over 126 identities: nearly every pair is there once.
+def test_a_template_meets_all_kinds_of_identity(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A quarter of the templates, about 25 sentences of each over 126 identities: nearly every pair
+    # is there once.
+    some = templates()[::4]
+    monkeypatch.setattr(synthetic, "templates", lambda: some)
     pairs = Counter(
         (s.template, s.identity)
-        for s in made
+        for s in sentences(3, many=12_000)
         if s.identity and not {"slur", "slurs", "sign"} & set(slots(_text(s.template)))
     )
     assert max(pairs.values()) <= 3

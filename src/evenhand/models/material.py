@@ -10,6 +10,7 @@ is answered by teachers, the training split is read and the others are left alon
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -272,24 +273,31 @@ def _own(plan: Plan, seed: int) -> pl.DataFrame:
 
 
 def _spliced(train: pl.DataFrame, plan: Plan, seed: int) -> pl.DataFrame:
-    """Posts whose second half is that of another post of their corpus; nothing is known of them."""
+    """Posts whose second half is that of another post of their corpus; nothing is known of them.
+
+    Who is to be read more than once in an epoch is put together with several posts.
+    """
     rng = stream(seed, "splice")
     made = [train.clear()]
     for _, some in train.filter(pl.col("spliced") > 0).group_by("corpus", maintain_order=True):
         halves = [halved(text) for text in some["text"]]
-        other = rng.permutation(some.height).tolist()
-        texts = [f"{a} {halves[at][1]}".strip() for (a, _), at in zip(halves, other, strict=True)]
-        made.append(
-            some.with_columns(
-                pl.lit(None, dtype=pl.Boolean).alias(attribute) for attribute in plan.attributes
-            ).with_columns(
-                text=pl.Series(texts),
-                times="spliced",
-                family=pl.lit("spliced ") + pl.col("corpus") + " " + pl.col("id"),
-                swapped=pl.lit(0.0),
-                gendered=pl.lit(0.0),
+        many = math.ceil(some["spliced"][0])
+        for number in range(many):
+            other = rng.permutation(some.height).tolist()
+            texts = [
+                f"{a} {halves[at][1]}".strip() for (a, _), at in zip(halves, other, strict=True)
+            ]
+            made.append(
+                some.with_columns(
+                    pl.lit(None, dtype=pl.Boolean).alias(attribute) for attribute in plan.attributes
+                ).with_columns(
+                    text=pl.Series(texts),
+                    times=pl.col("spliced") / many,
+                    family=pl.lit(f"spliced {number} ") + pl.col("corpus") + " " + pl.col("id"),
+                    swapped=pl.lit(0.0),
+                    gendered=pl.lit(0.0),
+                )
             )
-        )
     return pl.concat(made)
 
 

@@ -54,8 +54,8 @@ class Part:
     gendered: float = 0.0
     """The same for posts that name no such identity but men or women: they change places."""
     spliced: float = 0.0
-    """How often in an epoch a post is read whose second half is another post's; teachers answer for
-    what comes of it."""
+    """How often in an epoch a post is read whose second half is another post's (above 1: that of
+    several, in turn); teachers answer for what comes of it."""
     apart: list[str] = field(default_factory=lambda: list(APART))
     """Posts that share one of these with a held-out post are not trained on."""
     not_in: list[str] = field(default_factory=list)
