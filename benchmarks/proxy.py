@@ -26,7 +26,7 @@ import polars as pl
 from evenhand.core.streams import stream
 from evenhand.models._processor import multiplies_half
 from evenhand.models.material import material
-from evenhand.models.plan import Plan, find_plan
+from evenhand.models.plan import Plan, Synthetic, find_plan
 from evenhand.models.saving import save
 from evenhand.models.synthetic import swapped
 from evenhand.stats.detection import auc
@@ -94,6 +94,14 @@ CHANGES = {
         "no exchanged identities", "beside=0,pull=0", plan=not_exchanged
     ),
     "one-identity": Change("one word for all identities", "identities=one"),
+    "one-none": Change(
+        "the same, no sentences of our own", "identities=one",
+        plan=lambda plan: replace(plan, synthetic=None),
+    ),
+    "one-2500": Change(
+        "the same, 2,500 sentences of our own", "identities=one",
+        plan=lambda plan: replace(plan, synthetic=Synthetic(sentences=2500, attribute="HATE")),
+    ),
     "comments": Change(
         "comments of jigsaw beside them", plan=lambda plan: with_comments(plan, none_means_no=False)
     ),
