@@ -162,6 +162,7 @@ def test_a_very_long_text(evenhand):
         (["a", "--detector", "predictions:posts.csv"], b"", "posts.csv"),
         (["a", "--detector", "python:rude_words:broken"], b"", "raised RuntimeError: no memory"),
         (["-", "a", *MINE], b"", "- means standard input and stands alone"),
+        (["post.csv", *MINE], b"", "post.csv: does not exist. (To score these words as a text"),
         (["-", *MINE], b"", "standard input: no text to score"),
         (["-", *MINE], b"a\nb \xff\nc\n\xe9\n", "standard input line 2: byte 3 is not UTF-8"),
         (["-", *MINE], b"a\nb \xff\nc\n\xe9\n", "standard input line 4: byte 1 is not UTF-8"),

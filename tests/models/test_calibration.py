@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
+from threadpoolctl import threadpool_limits
 
 from evenhand.core.errors import BadInput, NotEnoughData
 from evenhand.core.streams import stream
@@ -210,3 +211,14 @@ def test_refused_in_words(truth, options, error, message):
 def test_margins_that_are_no_numbers_are_refused():
     with pytest.raises(BadInput, match="margins must be numbers"):
         fitted([0.0, math.nan], [0, 1], corpus="a")
+
+
+def test_the_number_of_threads_changes_nothing():
+    rng = stream(0, "threads")
+    margins = rng.normal(size=20_001)
+    truth = rng.random(20_001) < expit(margins)
+    found = []
+    for threads in (1, 2):
+        with threadpool_limits(threads):
+            found.append(fitted(margins, truth, corpus="a"))
+    assert found[0] == found[1]

@@ -2,6 +2,7 @@ import math
 from collections import Counter
 
 import numpy as np
+import polars as pl
 import pytest
 from scipy.sparse import csr_array
 from sklearn.linear_model import LogisticRegression
@@ -14,11 +15,9 @@ from evenhand.models._regression import regression
 from evenhand.models.calibration import Calibration, fitted
 from evenhand.models.fast import Fast
 from evenhand.models.lessons import Lessons, Task
+from evenhand.models.material import Material
 from evenhand.models.saving import load, save
-from evenhand.models.seen import Seen
 from factories import make_corpus
-
-NOBODY = Seen(np.zeros(0, np.uint64), np.zeros(0, np.uint64))
 
 
 def runs(text):
@@ -208,9 +207,12 @@ def lessons(n=90, seed=1, labelled=None, weights=None):
 
 
 def trained(train=None, **options):
-    return Fast(**options).fit_lessons(
-        train or lessons(), lessons(40, seed=2), seed=0, seen=NOBODY, about={"plan": "made up"}
-    )
+    nothing = pl.DataFrame(schema={"id": pl.String, "source": pl.String, "text": pl.String})
+    given = Material(
+        train=train or lessons(), dev=lessons(40, seed=2), held_out=nothing, posts=nothing, data=[],
+        counts={}, plan="made up",
+    )  # fmt: skip
+    return Fast(**options).fit_material(given, seed=0)
 
 
 def test_several_attributes_are_learned_at_once():
@@ -238,9 +240,14 @@ def test_rows_without_weight_teach_nothing():
     assert few[0].tolist() == few[1].tolist()
 
 
-def test_dev_rows_choose_c():
-    chosen = trained().provenance["c"]
-    assert set(chosen.values()) <= set(Fast.choices["c"])
+def test_dev_rows_choose_c(monkeypatch):
+    # Of RUDE .3 gives an area of .6, 1 gives .8 and 3 less, so 10 is not tried; THREAT's grow.
+    areas = iter([0.6, 0.8, 0.7, 0.6, 0.7, 0.8, 0.9])
+    monkeypatch.setattr(
+        fast._Lesson, "area", lambda self, learned: 0.0 if learned is None else next(areas)
+    )
+    assert trained().provenance["c"] == {"RUDE": 1.0, "THREAT": 10.0}
+    assert next(areas, None) is None
 
 
 def test_margins_and_probabilities_are_of_one_mind():

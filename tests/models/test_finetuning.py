@@ -16,6 +16,7 @@ import torch
 from encoders import tiny_encoder
 from evenhand.core.errors import BrokenComponent
 from evenhand.core.streams import stream
+from evenhand.models import _finetuning
 from evenhand.models._encoder_network import Shape, build, fresh
 from evenhand.models._finetuning import Course, finetune
 from evenhand.models._finetuning_rows import Ragged, Rows, encoded, judged
@@ -109,26 +110,36 @@ def test_parts_of_a_batch_sum_to_its_gradient():
     assert np.abs(weights_of(whole) - weights_of(parts)).max() < 1e-3
 
 
-@pytest.mark.parametrize("at", [5, 12, 13, 35])
-def test_a_killed_training_ends_where_it_would_have_ended(tmp_path: Path, at: int):
-    rows, dev = made_up(96), made_up(24, 2)
-    expected, about = finetune(SHAPE, rows, dev, COURSE)
+@pytest.mark.parametrize(("at", "processes"), [(5, 1), (12, 1), (36, 1), (12, 2)])
+def test_a_killed_training_ends_where_it_would_have_ended(tmp_path: Path, at: int, processes: int):
+    rows, dev, course = made_up(96), made_up(24, 2), replace(COURSE, processes=processes)
+    expected, about = finetune(SHAPE, rows, dev, course)
 
     def kill(what: str, done: float, total: float | None) -> None:
         if done >= at:
             raise Killed
 
-    # Whoever watches is told after every tenth step, so a kill comes at 10, 20, 30 or at the end.
+    # Whoever watches is told after every tenth step, so a kill comes at 10, 20 or at the end; a
+    # checkpoint is written after every fourth.
     with watching(step=kill, checkpoints=tmp_path), pytest.raises(Killed):
-        finetune(SHAPE, rows, dev, COURSE)
+        finetune(SHAPE, rows, dev, course)
     assert list(tmp_path.glob("*.safetensors"))
-    told = []
-    with watching(step=lambda what, done, total: told.append(done), checkpoints=tmp_path):
-        again, later = finetune(SHAPE, rows, dev, COURSE)
+    read = []
+    with pytest.MonkeyPatch.context() as patch:
+        take_step = _finetuning._First.take_step
+
+        def noted(self, some, step, total):
+            read.append(step)
+            return take_step(self, some, step, total)
+
+        patch.setattr(_finetuning._First, "take_step", noted)
+        with watching(checkpoints=tmp_path):
+            again, later = finetune(SHAPE, rows, dev, course)
 
     assert np.array_equal(weights_of(again), weights_of(expected))
     assert later == about
-    assert at < 10 or min(told, default=36) > 8  # it did not begin anew
+    first = {5: 9, 12: 21, 36: 37}[at]  # killed at 10, 20 and 36
+    assert read == list(range(first, 37))
 
 
 LONG = """
@@ -180,6 +191,17 @@ def test_a_checkpoint_of_other_rows_is_not_taken_up(tmp_path: Path):
     assert np.array_equal(weights_of(found), weights_of(expected))
 
 
+def test_a_checkpoint_of_other_words_is_not_taken_up(tmp_path: Path):
+    rows, dev = made_up(8), made_up(8, 2)
+    network = flattened(build(SHAPE, weights=True))
+    with watching(checkpoints=tmp_path):
+        found = [
+            _finetuning.Checkpoint.of(network, replace(rows, words=words), dev, COURSE).path
+            for words in (None, Ragged.of([[1], [2]]), Ragged.of([[1], [3]]))
+        ]
+    assert len(set(found)) == 3
+
+
 def test_a_broken_checkpoint_is_not_taken_up(tmp_path: Path):
     rows, dev = made_up(32), made_up(16, 2)
     with watching(checkpoints=tmp_path):
@@ -204,6 +226,19 @@ def test_stops_when_it_no_longer_gets_better_and_keeps_the_best():
     assert about["best_step"] == best[-1]
     said = dev.answers(network, np.arange(len(dev))).numpy()
     assert judged(dev.lessons, said)["score"] == max(scores)
+
+
+def test_without_dev_rows_that_can_be_judged_training_goes_on():
+    dev = made_up(24, 2)
+    harmless = replace(dev.lessons, shares=np.tile(np.float32([1, 0]), (24, 1)))
+    one_kind = replace(dev, lessons=harmless)
+
+    network, about = finetune(SHAPE, made_up(96), one_kind, replace(COURSE, patience=1))
+
+    assert about["steps"] == about["best_step"] == 36
+    assert about["judgings"] == [{"step": 12}, {"step": 24}, {"step": 36}]  # nothing, and not 0
+    whole = finetune(SHAPE, made_up(96), made_up(24, 2), COURSE)[0]
+    assert np.array_equal(weights_of(network), weights_of(whole))
 
 
 def test_a_row_teaches_only_the_tasks_it_is_labelled_for():

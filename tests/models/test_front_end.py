@@ -149,6 +149,8 @@ def test_without_undo_disguises_stay() -> None:
 def test_an_unknown_way_with_emoji_is_refused() -> None:
     with pytest.raises(BadInput, match="identities is 'many'; expected one of named, one"):
         FrontEnd(identities="many")
+    with pytest.raises(BadInput, match="handles is 'some'; expected one of kept, dropped"):
+        FrontEnd(handles="some")  # type: ignore[arg-type]
     with pytest.raises(BadInput, match="expected one of words, kept, dropped"):
         FrontEnd(emoji="gone")  # type: ignore[arg-type]
 
@@ -181,10 +183,13 @@ def test_a_word_points_at_what_it_was(text: str, word: str, source: str) -> None
     assert text[slice(*cleaned.span(at, at + len(word)))] == source
 
 
-@given(TEXTS, st.sampled_from(["words", "kept", "dropped"]), st.booleans())
+@given(
+    TEXTS, st.sampled_from(["words", "kept", "dropped"]), st.booleans(),
+    st.sampled_from(["kept", "dropped"]),
+)  # fmt: skip
 @settings(max_examples=400, deadline=None)
-def test_any_text_is_cleaned_and_mapped(text: str, emoji: str, undo: bool) -> None:
-    front = FrontEnd(emoji=emoji, undo=undo)  # type: ignore[arg-type]
+def test_any_text_is_cleaned_and_mapped(text: str, emoji: str, undo: bool, handles: str) -> None:
+    front = FrontEnd(emoji=emoji, undo=undo, handles=handles)  # type: ignore[arg-type]
     cleaned = front.clean(text)
     assert front.texts([text]) == [cleaned.text]
     assert len(cleaned.starts) == len(cleaned.ends) == len(cleaned.text)
@@ -261,3 +266,34 @@ def test_one_word_can_stand_for_every_identity():
     same = ["Sikhs are kind, an old house", "Deaf people are kind, an old house"]
     assert FrontEnd(identities="one").texts(same) == ["Minorities are kind, an old house"] * 2
     assert FrontEnd().texts(same) == same
+
+
+DROPPED = FrontEnd(handles="dropped")
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("what a fine day @bob", "what a fine day"),
+        ("@ann @bea @cat @dee what a fine day", "what a fine day"),
+        ("RT @ann: ask @bob's friend", "ask friend"),
+        ("hi <user> there @<user> you", "hi there you"),
+        ("write to a.b@c.co.uk today", "write to today"),
+        ("you @ss, come @ 5, x@y", "you ass, come @ 5, x@y"),  # no handles
+        ("@bob", ""),
+    ],
+)
+def test_to_whom_a_post_is_sent_can_go(written: str, read: str):
+    cleaned = DROPPED.clean(written)
+    assert cleaned.text == read
+    assert DROPPED.texts([written]) == [read]
+    for place, char in enumerate(read):
+        start, end = cleaned.span(place, place + 1)
+        # A space stands for all that has gone between two; @ stands for a.
+        assert char in (" ", "a") or char == written[start:end]
+
+
+@pytest.mark.parametrize("unit", ["a.", "@", "a@b.", "@a ", "<user", "@<user>", "a+"])
+def test_a_long_text_of_handles_is_cleaned(unit: str):
+    # 100,000 characters: looking back over what was read would take hours.
+    assert len(DROPPED.clean(unit * (100_000 // len(unit))).text) <= 100_000

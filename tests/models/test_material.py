@@ -205,6 +205,28 @@ def test_sentences_of_our_own_and_exchanged_identities(data: Path):
     assert found.posts.height == 4  # neither is among the posts it was trained on
 
 
+def test_no_text_is_made_that_is_a_copy_of_a_held_out_post(data: Path, tmp_path: Path):
+    text = BOTH.replace("times = 4.0", "times = 4.0\nswapped = 0.25\nspliced = 1")
+    text += '[teachers]\nnetworks = 1\nattributes = ["HATE"]\n'
+    file = "hatemojibuild/train.csv"
+    MADE_UP["hatemojibuild"].with_value(file, (0, "text"), "Two women came").write(data)
+    made = material(plan_of(data, text), seed=0).train
+    spliced = np.flatnonzero(~made.labelled.any(axis=1))
+    copy = made.mates[[n for n, t in enumerate(made.texts) if t == "Two women came"][0]]
+    some = [made.texts[n] for n in (copy, spliced[0])]
+    (tmp_path / "held.csv").write_text(
+        "id,text,label,split\n"
+        + "".join(f'{n},"{words.upper()}!",bad,dev\n' for n, words in enumerate(some))
+        + "8,nothing of the kind,ok,dev\n9,a tea,ok,train\n10,no tea,bad,train\n",
+        encoding="utf-8",
+    )
+    text += f'[[corpus]]\nname = "{tmp_path / "held.csv"}"\nyes.HATE = ["bad"]\n'
+
+    found = material(plan_of(data, text), seed=0).train
+
+    assert set(made.texts) - set(found.texts) == set(some)
+
+
 def test_men_and_women_change_places_where_no_identity_is_named(data: Path):
     text = BOTH.replace("times = 4.0", "times = 4.0\nswapped = 0.25\ngendered = 0.5")
     file, made = "hatemojibuild/train.csv", MADE_UP["hatemojibuild"]

@@ -108,6 +108,34 @@ def test_a_corpus_can_be_left_out():
         find_plan("evenhand-base").without(["nothing"])
 
 
+def test_the_last_corpus_of_an_attribute_is_not_left_out():
+    with pytest.raises(BadInput, match="no other corpus of plan evenhand-base labels TOXICITY, "):
+        find_plan("evenhand-base").without(["jigsaw"])
+
+
+def test_what_an_attribute_is_calibrated_to_is_not_left_out(tmp_path: Path):
+    other = '[[corpus]]\nname = "b.csv"\nyes.HATE = ["bad"]\n'
+    target = '[calibrate]\nHATE = { corpora = ["b.csv"] }\n'
+    plan = find_plan(written(tmp_path, SMALL + other + target))
+    assert plan.without(["posts.csv"]).calibrate["HATE"].corpora == ["b.csv"]
+    with pytest.raises(BadInput, match="plan small calibrates HATE to nothing else"):
+        plan.without(["b.csv"])
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ('[calibrate]\nHATE = { corpora = ["b.csv"] }', "corpora are b.csv; .*here: posts.csv"),
+        ("[calibrate]\nHATE = { corpora = [] }", "corpora are none; .*here: posts.csv"),
+        ('[calibrate]\nHATE = { corpora = ["posts.csv"], base_rate = 0 }', "base_rate is 0"),
+        ('[synthetic]\nsentences = 9\nattribute = "HAT"', "synthetic: HAT is not among attrib"),
+    ],
+)
+def test_what_would_fail_after_the_training_is_said_before(tmp_path: Path, more: str, said: str):
+    with pytest.raises(BadInput, match=said):
+        find_plan(written(tmp_path, f"{SMALL}{more}\n"))
+
+
 TEACHERS = """
 attributes = ["HATE", "INSULT"]
 [[corpus]]

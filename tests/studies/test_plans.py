@@ -13,9 +13,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from encoders import tiny_encoder
-from evenhand.core.errors import BadInput
+from evenhand.core.errors import BadInput, UnknownComponent
 from evenhand.core.provenance import Run
 from evenhand.core.streams import stream
 from evenhand.models._shown import shown
@@ -100,6 +101,40 @@ def test_classes_are_balanced_in_one_corpus_only(tmp_path: Path):
         planned("transformer:balanced=0.5", find_plan(written(tmp_path)))
 
 
+@pytest.mark.parametrize(
+    ("recipe", "said"),
+    [
+        ("transformer-vocabulary", "'transformer-vocabulary' learns one corpus"),
+        ("transformer:classes=a|b", "classes is for one corpus; a plan has attributes"),
+        ("fast:hateful=yes", "hateful is for one corpus; a plan has yes"),
+    ],
+)
+def test_what_is_of_one_corpus_learns_no_plan(tmp_path: Path, recipe: str, said: str):
+    plan = find_plan(written(tmp_path))
+    with pytest.raises(BadInput, match=re.escape(said)):
+        planned(recipe, replace(plan, options={}))
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ('[perspective]\nscores = "nowhere"\n', "nowhere"),
+        ('[teachers]\nnetworks = 1\nattributes = ["HATE"]\noptions = { epoch = 1 }\n', "epochs?"),
+    ],
+)
+def test_what_would_fail_later_is_refused_before_corpora_are_read(
+    tmp_path: Path, more: str, said: str
+):
+    plan, steps = Path(written(tmp_path)), list[str]()
+    plan.write_text(plan.read_text() + more)
+    run = Run(command=["evenhand", "train"], seed=0)
+    with pytest.raises((BadInput, UnknownComponent), match=said):
+        train_plan(
+            run, str(plan), "transformer", tmp_path / "x", step=lambda *told: steps.append(told[0])
+        )
+    assert not steps
+
+
 def with_teachers(folder: Path) -> str:
     """The plan with two teachers of HATE, who also answer it for the rude posts."""
     path = Path(written(folder))
@@ -136,6 +171,15 @@ def test_teachers_are_trained_first_and_kept(tmp_path: Path):
     assert not steps  # nobody was trained or asked again
     taught_material(student, found, given, 5, kept, step)
     assert any(what.startswith("teacher 1, step") for what in steps)  # of another seed
+    assert not list(kept.glob("finetuning-*"))  # what a teacher goes on from ends with it
+
+    steps.clear()
+    taught_material(student, found, given, 0, kept, step)
+    steps.clear()
+    posts = tmp_path / "hate.csv"
+    posts.write_text(posts.read_text().replace(",yes\n", ",no\n", 1))
+    taught_material(student, found, material(found, seed=0), 0, kept, step)
+    assert any(what.startswith("teacher 1, step") for what in steps)  # of other labels
 
 
 def test_a_teachers_base_is_looked_for_before_corpora_are_read(tmp_path: Path):
@@ -197,6 +241,11 @@ def test_a_guided_student_gets_the_first_teachers_vectors(tmp_path: Path):
     assert np.allclose(taught.shares[rude, 1], mean[rude], atol=0.02)  # vectors have 16 bits
     assert {p.name.split("-")[0] for p in kept.glob("*.npy")} == {"vectors", "answers"}
     assert detector.score(["you fool"]).shape == (1, 2)  # nothing is left of the guide
+    every = reads.score(vectors)
+    for threads in (1, 2):
+        with threadpool_limits(threads):
+            assert np.array_equal(reads.score(vectors), every)
+            assert np.array_equal(reads.score(vectors[3:4]), every[3:4])
 
 
 def test_a_detector_that_is_there_teaches_another_recipe(tmp_path: Path):

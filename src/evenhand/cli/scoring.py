@@ -121,7 +121,7 @@ def score(
                 "these words as a text, send them through standard input, with -.)"
             )
         if evidence:
-            raise BadInput("--evidence is of single texts; leave it away for a file")
+            raise BadInput("--evidence is of single texts; leave it out for a file")
         rates = o.base_rate(base_rate)
         _score_file(
             run, path, out, detector, attribute, rates, perspective_like, text, id, workers, as_json
@@ -139,7 +139,7 @@ def score(
             )
     piped = texts == [_INPUT]
     if _INPUT in texts and not piped:
-        raise BadInput("- means standard input and stands alone; leave the other texts away")
+        raise BadInput("- means standard input and stands alone; leave the other texts out")
     # A text is nobody's business but the user's: the document of --json shows where it stood.
     run.command = ["…" if word in texts and word != _INPUT else word for word in run.command]
     source = "standard input" if piped else "arguments"
@@ -166,16 +166,22 @@ def _file(texts: list[str]) -> Path | None:
     from evenhand.core.errors import BadInput
     from evenhand.data.files import format_of
 
+    if len(texts) > 1 or not texts[0]:
+        return None
+    path = Path(texts[0])
     try:
-        path = Path(texts[0])
-        if len(texts) > 1 or not path.exists():
-            return None
         if path.is_dir():
             return path if any(path.glob("*.parquet")) else None
         format_of(path)
+        is_there = path.exists()
     except (BadInput, OSError, ValueError):  # another ending, too long for a name, a NUL in it
         return None
-    return path
+    if not is_there and len(texts[0].split()) == 1:
+        raise BadInput(
+            f"{path}: does not exist. (To score these words as a text, send them through standard "
+            "input, with -.)"
+        )
+    return path if is_there else None
 
 
 def _score_file(

@@ -16,8 +16,6 @@ its score is the same to the last bit whatever texts are beside it.
 from __future__ import annotations
 
 import hashlib
-import os
-import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -31,6 +29,7 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 from torch import nn
 
+from evenhand.core.provenance import file_at_once
 from evenhand.models._cells import Dropout, Network, as_arrays, take
 from evenhand.models._encoding import Encoded
 from evenhand.models._ngrams import Ints
@@ -168,15 +167,8 @@ class Checkpoint:
             for key, value in adam.state[weights].items()
         }
         arrays = {**as_arrays(network), **states, "epoch": np.array(epoch), "digest": self.digest}
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=self.path.parent, suffix=".part")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                np.savez(file, **cast(Any, arrays))
-            os.replace(temporary, self.path)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+        with file_at_once(self.path) as part, part.open("wb") as file:
+            np.savez(file, **cast(Any, arrays))
 
     def taken_up(self, network: Network, adam: torch.optim.Adam) -> int:
         """Go on from the file if it fits; how many epochs are done."""

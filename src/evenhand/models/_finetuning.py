@@ -352,16 +352,17 @@ class _First(_Worker):
             self.checkpoint.write(self.tensors, {name: getattr(self, name) for name in _STATE})
         if last or self.step % _OFTEN == 0:
             mean = sum(self.losses) / len(self.losses)
-            judged = f", dev {self.score:.4f}" if self.log else ""
+            judged = f", dev {self.score:.4f}" if np.isfinite(self.score) else ""
             watch().step(f"step {self.step} of {total}, loss {mean:.3f}{judged}", self.step, total)
 
     def after_judging(self) -> None:
         """Keep the weights if they are the best so far."""
         found = judged(self.dev.lessons, self.shared.answers.numpy())
         self.log.append({"step": self.step, **found})
-        self.worse = 0 if found["score"] > self.score else self.worse + 1
-        if found["score"] >= self.score:  # of equals the one that has learned longer
-            self.score, self.best_step = found["score"], self.step
+        score = found.get("score", self.score)  # without one, nothing says that training is over
+        self.worse = self.worse + 1 if found and score <= self.score else 0
+        if score >= self.score:  # of equals the one that has learned longer
+            self.score, self.best_step = score, self.step
             self.best.copy_(self.judged_weights)
         self.shared.stopped.fill_(self.enough)
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -17,11 +15,12 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
+from evenhand.core.provenance import file_at_once
 from evenhand.models._finetuning_rows import Rows
 from evenhand.models._flat import Flat
 from evenhand.models.watching import watch
 
-_SINCE_LAST = ("checkpoint_every",)
+_MAY_DIFFER = ("checkpoint_every",)
 """What may differ between a run and the one that goes on."""
 
 
@@ -41,7 +40,7 @@ class Checkpoint:
         settings = [
             f"{part.name}={getattr(course, part.name)}"
             for part in fields(course)
-            if part.name not in _SINCE_LAST
+            if part.name not in _MAY_DIFFER
         ]
         digest = hashlib.sha256(f"{settings} {torch.__version__}".encode())
         digest.update(flat.values.numpy().tobytes())
@@ -51,8 +50,9 @@ class Checkpoint:
             families = none if lessons.families is None else lessons.families
             mates = none if lessons.mates is None else lessons.mates
             vectors = none if lessons.vectors is None else lessons.vectors
-            for array in (part.tokens.numbers, part.tokens.ends, lessons.shares, lessons.weights,
-                          lessons.times, families, mates, vectors):  # fmt: skip
+            words = () if part.words is None else (part.words.numbers, part.words.ends)
+            for array in (part.tokens.numbers, part.tokens.ends, *words, lessons.shares,
+                          lessons.weights, lessons.times, families, mates, vectors):  # fmt: skip
                 digest.update(array.tobytes())
         name = digest.hexdigest()
         return cls(folder / f"finetuning-{name[:16]}.safetensors", name)
@@ -60,15 +60,8 @@ class Checkpoint:
     def write(self, tensors: Mapping[str, Tensor], state: Mapping[str, Any]) -> None:
         """Put this in place of the file, at once."""
         about = {"digest": self.digest, "state": json.dumps(state)}
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=self.path.parent, suffix=".part")
-        os.close(handle)
-        try:
-            save_file(dict(tensors), temporary, metadata=about)
-            os.replace(temporary, self.path)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+        with file_at_once(self.path) as part:
+            save_file(dict(tensors), part, metadata=about)
 
     def taken_up(self, tensors: Mapping[str, Tensor]) -> dict[str, Any] | None:
         """Fill the tensors from the file if it fits; what else was written."""

@@ -189,7 +189,7 @@ def judged(lessons: Lessons, answers: Floats) -> dict[str, float]:
     """How well dev rows are answered: the mean over corpora and tasks of the area under the curve.
 
     A task of several answers has the mean area of each answer against the others. A task with only
-    one kind of row in a corpus has no area there.
+    one kind of row in a corpus has no area there; with no area at all there is no score.
     """
     found: dict[str, float] = {}
     parts = np.asarray(lessons.parts)
@@ -204,7 +204,7 @@ def judged(lessons: Lessons, answers: Floats) -> dict[str, float]:
             known = [area for area in areas if area is not None]
             if known:
                 found[f"{part} {lessons.tasks[number].name}"] = float(np.mean(known))
-    return {"score": float(np.mean(list(found.values()))) if found else 0.0, **found}
+    return {"score": float(np.mean(list(found.values()))), **found} if found else {}
 
 
 def _area(true: NDArray[np.bool_], said: Floats, place: int) -> float | None:

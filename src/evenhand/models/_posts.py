@@ -16,6 +16,8 @@ _BLANK_LINK = re.compile(r"(?i)[<\[{] *(?:url|link) *[>\]}]")
 _BLANK_HANDLE = re.compile(r"(?i)[<\[{] *user(?:name)? *[>\]}]")
 _HANDLE = re.compile(r"@(?<![^\W_]@)(?<!@@)[\w#](?:[\w#@\u0300-\u036f]*[\w#\u0300-\u036f])?")
 _HANDLES = re.compile(r"((?:@user +){3})(?:@user +)+")
+_MAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@(?:[\w-]{1,63}\.){1,8}[a-zA-Z]{2,24}(?![\w@])")
+_OWNS = re.compile(r"['’][sS](?!\w)")
 _RETWEET = re.compile(r"(?<!\w)(?:[rR][tT] *)+$")
 _HASHTAG = re.compile(r"#(?<![\w&#]#)(?=\w*[^\W\d_])(\w+)")
 _CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^A-Za-z_]+")
@@ -29,11 +31,16 @@ def _links(text: str) -> list[Edit]:
 def _blanks(text: str) -> list[Edit]:
     """Links and handles that a publisher blanked out."""
     edits = [apart(text, m.start(), m.end(), "url") for m in _BLANK_LINK.finditer(text)]
+    return sorted([*edits, *_blank_handles(text)])
+
+
+def _blank_handles(text: str) -> list[Edit]:
+    edits = []
     for match in _BLANK_HANDLE.finditer(text):
         start = match.start()
         start -= text[start - 1 : start] == "@"
         edits.append(apart(text, start, match.end(), "@user"))
-    return sorted(edits)
+    return edits
 
 
 def _handles(text: str) -> list[Edit]:
@@ -48,6 +55,33 @@ def _handles(text: str) -> list[Edit]:
             end += text[end : end + 1] == ":"
         edits.append(apart(text, start, end, "@user"))
     return edits
+
+
+def addresses(text: str) -> list[Edit]:
+    """Handles and e-mail addresses, with what makes them a retweet's or somebody's own: they go."""
+    if not any(sign in text for sign in "@<[{"):
+        return []
+    found = [(m.start(), m.end(), "") for m in _MAIL.finditer(text)]
+    edits, last = list[Edit](), 0
+    for start, end, _ in sorted([*found, *_blank_handles(text), *_handles(text)]):
+        if start >= last:
+            owned = _OWNS.match(text, end)
+            last = owned.end() if owned else end
+            edits.append((start, last, ""))
+    return edits
+
+
+def without_addresses(text: str) -> str:
+    """A text without handles and e-mail addresses.
+
+    >>> without_addresses("RT @ann: ask @bob's friend, a@b.org")
+    ' ask  friend, '
+    """
+    parts, done = [], 0
+    for start, end, _ in addresses(text):
+        parts.append(text[done:start])
+        done = end
+    return "".join([*parts, text[done:]]) if done else text
 
 
 def _masks_a(handle: str) -> bool:

@@ -148,7 +148,10 @@ def fitted(
             raise BadInput(f"base_rate: is {base_rate}; expected a share between 0 and 1")
         yes = w @ y
         w = w * w.sum() * np.where(y == 1, base_rate / yes, (1 - base_rate) / (w.sum() - yes))
-    slope, intercept = _logistic(x, y, w)
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1):  # sums over several threads depend on how many there are
+        slope, intercept = _logistic(x, y, w)
     if slope <= 0:
         raise BadInput(
             f"{corpus}: posts with the attribute do not have higher margins than others (slope "

@@ -4,9 +4,9 @@ Texts go through the front end (:mod:`evenhand.models.front_end`) and become row
 (:mod:`evenhand.models._hashed`); every attribute has a weight for each of ``buckets`` buckets, kept
 as a whole number of 8 bits. It is the small detector that looks at every post so that a large one
 need only look at some; many texts are scored by a compiled loop where Numba is installed, with the
-same numbers. ``fit`` learns one corpus, like every recipe; ``fit_lessons`` and ``fit_material``
-learn several attributes at once, each from the rows that are labelled for it, and choose ``c`` for
-each on dev rows. Rows count as much as weight times readings. The seed changes nothing.
+same numbers. ``fit`` learns one corpus, like every recipe; ``fit_material`` learns several
+attributes at once, each from the rows that are labelled for it, and chooses ``c`` for each on dev
+rows. Rows count as much as weight times readings. The seed changes nothing.
 """
 
 from __future__ import annotations
@@ -31,7 +31,6 @@ from evenhand.models.front_end import UNCHANGED, FrontEnd, expect_front_end
 from evenhand.models.front_end import VERSION as FRONT_END
 from evenhand.models.lessons import Lessons, Task, columns
 from evenhand.models.protocol import HATE, Arrays, Probabilities, Record, Trained
-from evenhand.models.seen import Seen
 from evenhand.models.training import record, training_rows
 from evenhand.stats.detection import auc
 
@@ -81,30 +80,12 @@ class Fast:
         lessons = Lessons.of_classes(rows.texts, rows.labels, task)
         return self._fitted(lessons, None, record(self, rows, seed=seed))
 
-    def fit_lessons(
-        self, train: Lessons, dev: Lessons, *, seed: int, seen: Seen, about: Mapping[str, Any]
-    ) -> FastDetector:
-        """Learn several attributes, each from the rows labelled for it.
-
-        Args:
-            train: Rows to learn from.
-            dev: Rows on which ``c`` is chosen, for each attribute the one with the largest area
-                under the ROC curve.
-            seed: Kept in the provenance.
-            seen: What the detector remembers of its training posts.
-            about: More of the provenance.
-        """
-        known = Record(
-            recipe=self,
-            name=self.name,
-            attributes=tuple(task.name for task in train.tasks),
-            provenance={"seed": seed, **about, "training_sha256": seen.sha256()},
-            seen=seen,
-        )
-        return self._fitted(train, dev, known)
-
     def fit_material(self, given: Material, *, seed: int) -> FastDetector:
-        """Learn the corpora of a plan."""
+        """Learn the corpora of a plan.
+
+        For each attribute that has dev rows of both answers, ``c`` is the one of ``choices`` with
+        the largest area under the ROC curve on them.
+        """
         return self._fitted(given.train, given.dev, given.record(self, seed=seed))
 
     def restore(self, record: Record, arrays: Arrays) -> FastDetector:

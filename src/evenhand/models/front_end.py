@@ -31,6 +31,7 @@ VERSION: int = 1
 """Raised when cleaning changes: a saved detector needs the front end it was trained with."""
 Emoji = Literal["words", "kept", "dropped"]
 Identities = Literal["named", "one"]
+Handles = Literal["kept", "dropped"]
 
 _AGAIN = re.compile(r"([^\w\s*])\1{3,}|\*{11,}")
 _SPACE = re.compile(r"  +")
@@ -64,9 +65,15 @@ class FrontEnd:
     """Whether disguised words are undone."""
     identities: Identities = "named"
     """Groups of people are read as they are named, or one word stands for all of them."""
+    handles: Handles = "kept"
+    """Handles are read as ``@user``, or they go: whom a post is sent to says nothing about it."""
 
     def __post_init__(self) -> None:
-        for name, choices in (("emoji", get_args(Emoji)), ("identities", get_args(Identities))):
+        for name, choices in (
+            ("emoji", get_args(Emoji)),
+            ("identities", get_args(Identities)),
+            ("handles", get_args(Handles)),
+        ):
             found = getattr(self, name)
             if found not in choices:
                 raise BadInput(f"{name} is {found!r}; expected one of {', '.join(choices)}")
@@ -74,11 +81,15 @@ class FrontEnd:
     def clean(self, text: str) -> Cleaned:
         """The text as a reader sees it, with its places in the original."""
         trace = Trace(text, mapped=True)
+        if self.handles == "dropped":
+            trace.edit(_posts.addresses(text))
         self._clean(trace)
         return Cleaned(text, trace.text, trace.starts, trace.ends)
 
     def texts(self, texts: Sequence[str]) -> list[str]:
         """The texts as a reader sees them, faster than one by one with their places."""
+        if self.handles == "dropped":
+            texts = list(map(_posts.without_addresses, texts))
         if self.emoji != "words" and not all(map(str.isascii, texts)):
             return list(map(self._passed, texts))
         told = zip(texts, UNCHANGED(texts), strict=True)

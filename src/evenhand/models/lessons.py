@@ -8,6 +8,8 @@ read in an epoch; a fraction reads a part of such rows, other ones in every epoc
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Self
@@ -46,8 +48,9 @@ class Lessons:
     parts: Sequence[str]
     """Which corpus a row is from."""
     families: Ints | None = None
-    """Rows of one number are read in one batch, such as a post and its edited twin: what they share
-    then teaches nothing, and what sets them apart does. None for rows on their own."""
+    """Rows of one number are read in one batch where its border allows, such as a post and its
+    edited twin: what they share then teaches nothing, and what sets them apart does. None for rows
+    on their own."""
     vectors: NDArray[np.float16] | None = None
     """What a teacher's last layer is given of each row; noughts where nobody was asked."""
     mates: Ints | None = None
@@ -80,6 +83,13 @@ class Lessons:
         many = self.shares.sum(axis=0)
         each = (self.shares @ np.where(many > 0, many, 1) ** -share) * self.weights
         return replace(self, weights=(each * self.weights.sum() / each.sum()).astype(np.float32))
+
+    def sha256(self) -> str:
+        """One checksum for the rows, what is known of each and how much it counts."""
+        digest = hashlib.sha256(json.dumps([list(self.texts), list(self.parts)]).encode())
+        for array in (self.shares, self.weights, self.times, self.families, self.mates):
+            digest.update(b"-" if array is None else array.tobytes())
+        return digest.hexdigest()
 
     def read_in(self, epoch: int, seed: int) -> Ints:
         """The rows of an epoch, a row standing there as often as it is read."""

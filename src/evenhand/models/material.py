@@ -2,7 +2,8 @@
 
 Published splits are kept; a corpus without any is dealt out, with what is alike on one side. A
 training post that shares with a held-out post of its corpus what the plan wants apart is left out,
-and so is every training post that is an exact copy of a held-out post of any corpus. Dev posts that
+and so is every training post that is an exact copy of a post of any corpus that is held out or left
+out, and every text made of training posts that is one. Dev posts that
 still have kin among the training posts (a twin, an author, a near-duplicate) are told from those
 that have none: a training is judged by the latter. Of a corpus that has no label of the plan's and
 is answered by teachers, the training split is read and the others are left alone.
@@ -69,6 +70,7 @@ class Material:
                 "posts": self.posts.height,
                 "corpora": self.counts,
                 "training_sha256": seen.sha256(),
+                "lessons_sha256": self.train.sha256(),
             },
             seen=seen,
         )
@@ -99,7 +101,9 @@ def material(plan: Plan, *, seed: int) -> Material:
     rows = rows.filter(~copied)
     train = rows.filter(pl.col("split") == "train")
     dev = rows.filter((pl.col("split") == "dev") & ~pl.col("kin"))
-    spread = _exchanged(pl.concat([train, _spliced(train, plan, seed)]), seed)
+    made = _spliced(train, plan, seed)
+    made = made.filter(~strict_key(made["text"]).is_in(elsewhere.implode()))
+    spread = _exchanged(pl.concat([train, made]), elsewhere, seed)
     return Material(
         train=_lessons(spread, plan.attributes),
         dev=_lessons(dev, plan.attributes),
@@ -204,18 +208,20 @@ def _split(corpus: Corpus, table: pl.DataFrame, part: Part, seed: int) -> pl.Dat
     for name in part.not_in:
         gone |= train & _copies(posts["text"], find(name).posts["text"])
     kin = Likeness(some, APART).tangled(held, train & ~gone)
-    without = part.times if part.times_without is None else part.times_without
+    # A plan may say whole numbers: columns of all corpora are of one type.
+    times = float(part.times)
+    without = times if part.times_without is None else float(part.times_without)
     true = pl.any_horizontal(pl.col(list(part.yes)).fill_null(False)) if part.yes else pl.lit(True)
     family = ties(some, _TOGETHER)
     return table.with_columns(
-        family=pl.Series([f"{corpus.name} {number}" for number in family.tolist()]),
+        family=pl.Series([f"{part.name} {number}" for number in family.tolist()]),
         split=pl.when(pl.Series(gone)).then(pl.lit("left out")).otherwise(split),
         kin=pl.Series(kin),
-        times=pl.when(true).then(part.times).otherwise(without),
-        counts=pl.lit(part.weight),
-        swapped=pl.lit(part.swapped),
-        gendered=pl.lit(part.gendered),
-        spliced=pl.lit(part.spliced),
+        times=pl.when(true).then(times).otherwise(without),
+        counts=pl.lit(float(part.weight)),
+        swapped=pl.lit(float(part.swapped)),
+        gendered=pl.lit(float(part.gendered)),
+        spliced=pl.lit(float(part.spliced)),
     )
 
 
@@ -301,8 +307,11 @@ def _spliced(train: pl.DataFrame, plan: Plan, seed: int) -> pl.DataFrame:
     return pl.concat(made)
 
 
-def _exchanged(train: pl.DataFrame, seed: int) -> pl.DataFrame:
-    """The rows, and beside some of them a copy that names another identity: its mate."""
+def _exchanged(train: pl.DataFrame, elsewhere: pl.Series, seed: int) -> pl.DataFrame:
+    """The rows, and beside some of them a copy that names another identity: its mate.
+
+    None is made that is a copy of a held-out post.
+    """
     rng = stream(seed, "exchange")
     new, shares = list[str | None](), list[float]()
     for text, share, gendered in train.select("text", "swapped", "gendered").iter_rows():
@@ -310,7 +319,9 @@ def _exchanged(train: pl.DataFrame, seed: int) -> pl.DataFrame:
         shares.append(share if found is not None or not gendered else gendered)
         new.append(found if found is not None or not gendered else regendered(text))
     train = train.with_columns(swapped=pl.Series(shares, dtype=pl.Float64)).drop("gendered")
-    table = train.with_columns(new=pl.Series(new, dtype=pl.String)).with_row_index("place")
+    copies_of = strict_key(pl.Series([text or "" for text in new], dtype=pl.String))
+    given = pl.when(~copies_of.is_in(elsewhere.implode())).then(pl.Series(new, dtype=pl.String))
+    table = train.with_columns(new=given).with_row_index("place")
     has = pl.col("new").is_not_null()
     kept = pl.when(has).then(pl.col("times") * (1 - pl.col("swapped"))).otherwise("times")
     mate = pl.when(has).then(train.height + has.cum_sum() - 1).otherwise(-1)

@@ -146,14 +146,22 @@ class Plan:
                 f"--without {', '.join(absent)}: not in plan {self.name}, which has "
                 f"{', '.join(known)}"
             )
-        return replace(
-            self,
-            parts=tuple(part for part in self.parts if part.name not in names),
-            calibrate={
-                attribute: replace(target, corpora=[c for c in target.corpora if c not in names])
-                for attribute, target in self.calibrate.items()
-            },
-        )
+        parts = tuple(part for part in self.parts if part.name not in names)
+        lost = [a for a in self.attributes if not any(a in part.yes for part in parts)]
+        if lost:
+            raise BadInput(
+                f"--without {', '.join(names)}: no other corpus of plan {self.name} labels "
+                f"{', '.join(lost)}"
+            )
+        left = {a: [c for c in of.corpora if c not in names] for a, of in self.calibrate.items()}
+        unfounded = [attribute for attribute, corpora in left.items() if not corpora]
+        if unfounded:
+            raise BadInput(
+                f"--without {', '.join(names)}: plan {self.name} calibrates "
+                f"{', '.join(unfounded)} to nothing else; name another corpus under [calibrate]"
+            )
+        calibrate = {a: replace(of, corpora=left[a]) for a, of in self.calibrate.items()}
+        return replace(self, parts=parts, calibrate=calibrate)
 
 
 def plan_names() -> list[str]:
@@ -236,6 +244,12 @@ def _plan(name: str, text: str, where: str) -> Plan:
         for a in part.none_means_no
         if a in part.yes or a not in attributes or not part.yes
     ]
+    faults += _unfounded(where, [part for part in parts if part], targets)
+    if synthetic and synthetic.attribute not in attributes:
+        faults.append(
+            f"{where}: synthetic: {synthetic.attribute} is not among attributes "
+            f"({', '.join(attributes)})"
+        )
     faults += _untaught(where, [part for part in parts if part], teachers, named)
     if faults:
         raise BadInput(*faults)
@@ -250,6 +264,23 @@ def _plan(name: str, text: str, where: str) -> Plan:
         perspective=found.get("perspective", {}).get("scores"),
         ships=bool(found.get("ships", False)),
     )
+
+
+def _unfounded(where: str, parts: list[Part], targets: Mapping[str, Target | None]) -> list[str]:
+    """What is wrong with what attributes are calibrated to."""
+    faults = []
+    for attribute, target in targets.items():
+        labelling = [part.name for part in parts if attribute in part.yes]
+        if target is None or not labelling:
+            continue  # said already
+        if not target.corpora or set(target.corpora) - set(labelling):
+            faults.append(
+                f"{where}: calibrate {attribute}: corpora are {', '.join(target.corpora) or 'none'}"
+                f"; expected some that label it here: {', '.join(labelling)}"
+            )
+        if target.base_rate == 0:
+            faults.append(f"{where}: calibrate {attribute}: base_rate is 0; expected more than 0")
+    return faults
 
 
 def _untaught(

@@ -100,6 +100,8 @@ class Transformer:
     """Whether disguised words are read as what they stand for."""
     identities: Literal["named", "one"] = "named"
     """Whether groups of people are read as they are named, or one word stands for all of them."""
+    handles: Literal["kept", "dropped"] = "kept"
+    """Whether handles are read as ``@user``, or not at all."""
 
     def __post_init__(self) -> None:
         expect_positive(self.name, self, ("length", "epochs", "batch", "accumulate", "rate",
@@ -114,7 +116,7 @@ class Transformer:
     @property
     def front_end(self) -> FrontEnd:
         """How texts are cleaned."""
-        return FrontEnd(emoji=self.emoji, undo=self.undo, identities=self.identities)
+        return FrontEnd(self.emoji, self.undo, self.identities, self.handles)
 
     def fit(self, posts: pl.DataFrame, gold: pl.DataFrame, *, seed: int) -> EncoderDetector:
         """Learn one corpus."""

@@ -52,6 +52,9 @@ class TransformerVocabulary(Transformer):
         super().__post_init__()
         expect_positive(self.name, self, ("own", "embedding", "hidden"))
 
+    fit_material: ClassVar[None] = None  # type: ignore[assignment]
+    """It learns one corpus: a vocabulary is of one question."""
+
     def restore(self, record: Record, arrays: Arrays) -> VocabularyDetector:  # type: ignore[override]
         """The detector that gave these arrays."""
         return VocabularyDetector.restore(record, arrays, self.front_end)

@@ -40,6 +40,13 @@ from evenhand.models.watching import watching
 from evenhand.reports import Section
 from evenhand.studies.parts import Parts, Step, silent
 
+_OF_ONE_CORPUS = {
+    "balanced": "times and weight",
+    "classes": "attributes",
+    "hateful": "yes",
+    "question": "attributes",
+}
+"""Options that a plan replaces, and by what."""
 _ASKED = 2000
 """Texts a teacher is asked about at a time."""
 Attributes = EncoderDetector | FastDetector
@@ -69,8 +76,7 @@ def train_plan(
         raise BadInput(f"{folder}: is a file; expected a folder to save the detector in")
     plan = find_plan(name).without(list(without))
     ready = planned(recipe_name, plan)
-    if plan.teachers and plan.teachers.networks and plan.teachers.options.get("base"):
-        find_base(str(plan.teachers.options["base"]))  # refused before corpora are read
+    _expect_whole(plan, ready)
     step(f"reading {len(plan.parts)} corpora", 0, None)
     given = material(plan, seed=run.seed)
     checkpoints = folder.parent / f".{folder.name}.checkpoints"
@@ -106,6 +112,23 @@ def train_plan(
     )
 
 
+def _expect_whole(plan: Plan, student: LearnsMaterial) -> None:
+    """Refuse before corpora are read what would fail after the training."""
+    if plan.perspective:
+        find(plan.perspective)
+    if plan.teachers and plan.teachers.networks:
+        theirs = _own_recipe(student, plan)
+        if theirs.base:
+            find_base(theirs.base)
+
+
+def _own_recipe(student: LearnsMaterial, plan: Plan) -> Transformer:
+    """What the plan's teachers are trained by: the student's recipe with options of their own."""
+    if plan.teachers is None or not isinstance(student, Transformer):
+        raise BadInput(f"plan {plan.name} trains teachers, which the recipe transformer does")
+    return replace(student, **from_json(type(student), plan.teachers.options))
+
+
 def planned(name: str, plan: Plan) -> LearnsMaterial:
     """The recipe a user named, with the plan's options where the user gave none."""
     plain, _, typed = name.partition(":")
@@ -116,8 +139,9 @@ def planned(name: str, plan: Plan) -> LearnsMaterial:
     said = {part.partition("=")[0].strip() for part in typed.split(",")} if typed else set()
     options = {key: value for key, value in plan.options.items() if key not in said}
     made: Any = replace(given, **from_json(kind, options))  # type: ignore[type-var]
-    if getattr(made, "balanced", 0):
-        raise BadInput(f"recipe {plain!r}: balanced is for one corpus; a plan has times and weight")
+    for option, instead in _OF_ONE_CORPUS.items():
+        if getattr(made, option, None):
+            raise BadInput(f"recipe {plain!r}: {option} is for one corpus; a plan has {instead}")
     return made  # type: ignore[no-any-return]
 
 
@@ -201,6 +225,8 @@ def _remembered(
     known = list[Any]()
     if isinstance(teacher, Trained):
         known = [repr(teacher.record.recipe), teacher.record.provenance]
+    if isinstance(teacher, EncoderDetector):
+        known.append(teacher.encoder.windows)
     digest = hashlib.sha256(json.dumps([name, known, list(texts)], sort_keys=True).encode())
     path = kept / f"{what}-{digest.hexdigest()[:16]}.npy"
     if path.exists():
@@ -256,11 +282,9 @@ def _teachers(
         yield name, found
     if not plan.teachers.networks:
         return
-    if not isinstance(student, Transformer):
-        raise BadInput(f"plan {plan.name} trains teachers, which the recipe transformer does")
+    theirs = _own_recipe(student, plan)
     own = plan.of_teachers(plan.teachers.attributes)
     lessons = material(own, seed=seed)
-    theirs = replace(student, **from_json(type(student), plan.teachers.options))
     for number in range(1, plan.teachers.networks + 1):
         name = f"teacher {number}"
 
@@ -278,14 +302,16 @@ def _teacher(
     expected = lessons.record(recipe, seed=seed + number)
     if folder.exists():
         found = load(folder)
-        same = ("seed", "training_sha256")
+        same = ("seed", "training_sha256", "lessons_sha256")
         if found.record.recipe == recipe and all(
-            found.record.provenance[key] == expected.provenance[key] for key in same
+            found.record.provenance.get(key) == expected.provenance[key] for key in same
         ):
             return found
     learned = recipe.fit_material(lessons, seed=seed + number)
     ready, _ = ready_to_score(learned, plan, lessons, seed)
     save(ready, folder, data=lessons.data)
+    for left in folder.parent.glob("finetuning-*.safetensors"):
+        left.unlink()  # five times as large as the network, and it is there now
     return load(folder)  # as a training that is resumed finds it
 
 
