@@ -89,7 +89,7 @@ def test_a_text_stays_a_text(home, evenhand):
     [
         (["posts.parquet", *MINE], "say by --out DIR where the scores of its rows go"),
         (["posts.parquet", "--out", "o", "--evidence", *MINE], "--evidence is of single texts"),
-        (["nothing.parquet", "--out", "o", *MINE], "--out is for a file, and 'nothing.parquet'"),
+        (["nothing.parquet", "--out", "o", *MINE], "nothing.parquet: does not exist. (To score"),
         (["a", "b", "--workers", "2", *MINE], "--workers is for a file; name one file"),
         (["posts.parquet", "--out", "o", "--cascade", *MINE], "leave --detector python:"),
         (["posts.parquet", "--out", "posts.parquet", *MINE], "is a file; --out expects a folder"),

@@ -9,6 +9,7 @@ import pytest
 
 from evenhand.core.errors import BadInput
 from evenhand.models.abusive_words import Vocabulary, listed, over_represented
+from evenhand.models.front_end import FrontEnd
 
 
 def test_a_plain_list_and_one_with_values(tmp_path: Path):
@@ -16,23 +17,34 @@ def test_a_plain_list_and_one_with_values(tmp_path: Path):
     plain.write_text("Fool\nfool\n\nvermin\ntwo words\n", encoding="utf-8")
     valued.write_text("fool_noun\tTRUE\ntable_noun\tFALSE\nrat_noun\t0.5\nbus_noun\t-1\n")
 
-    assert listed(plain) == ["fool", "vermin"]
-    assert listed(valued) == ["fool", "rat"]
+    assert listed(plain, FrontEnd()) == ["fool", "vermin"]
+    assert listed(valued, FrontEnd()) == ["fool", "rat"]
+
+
+def test_a_list_is_read_as_posts_are(tmp_path: Path):
+    path = tmp_path / "list.txt"
+    path.write_text("1d1ot\nIDIOT\n@ann\nf o o l\n", encoding="utf-8")
+
+    # A handle would be every handle.
+    assert listed(path, FrontEnd()) == ["fool", "idiot"]
 
 
 def test_another_encoding_and_other_faults_are_refused(tmp_path: Path):
     path = tmp_path / "old.txt"
     path.write_bytes("fool\nna\u00efve\n".encode("latin-1"))
     with pytest.raises(BadInput, match="not UTF-8 at byte 7; save the word list as UTF-8"):
-        listed(path)
+        listed(path, FrontEnd())
+    path.write_bytes("fool\n".encode("utf-16-le"))
+    with pytest.raises(BadInput, match="has NUL bytes, as UTF-16 has"):
+        listed(path, FrontEnd())
     path.write_text("\n\n")
     with pytest.raises(BadInput, match="has no words"):
-        listed(path)
+        listed(path, FrontEnd())
     path.write_text("fool\tmaybe\n")
     with pytest.raises(BadInput, match="expected TRUE, FALSE or a number"):
-        listed(path)
+        listed(path, FrontEnd())
     with pytest.raises(BadInput, match="cannot be read"):
-        listed(tmp_path / "absent.txt")
+        listed(tmp_path / "absent.txt", FrontEnd())
 
 
 def test_the_words_most_over_represented():

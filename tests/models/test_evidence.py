@@ -267,3 +267,15 @@ def test_no_weight_is_nan():
     for detector in DETECTORS.values():
         for spans in evidence(detector, TEXTS):
             assert all(math.isfinite(span.weight) for span in spans)
+
+
+def test_a_function_that_fails_on_nothing_is_asked_all_the_same():
+    def answer(texts):
+        if not all(texts):
+            raise ValueError("empty text")
+        return [0.9 if "fool" in text else 0.2 for text in texts]
+
+    found = evidence(FunctionDetector("f", ("HATE",), answer), ["fool", "you fool"])
+
+    # Without its only word nothing is left of the first, and nobody knows what that would have.
+    assert found == [[], [Span(0, 3, 0.0), Span(4, 8, pytest.approx(0.7))]]

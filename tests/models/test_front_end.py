@@ -206,6 +206,7 @@ def test_any_text_is_cleaned_and_mapped(text: str, emoji: str, undo: bool, handl
 @given(TEXTS)
 @example("vvvА")  # the last letter is Cyrillic: only then is it a stretched word
 @example("_@0_")
+@example("&amp;__lt__")  # what is left without emphasis would be an entity
 @example("🤡YOUAREALIDIOT")
 @settings(max_examples=400, deadline=None)
 def test_cleaning_again_changes_nothing(text: str) -> None:
@@ -297,3 +298,14 @@ def test_to_whom_a_post_is_sent_can_go(written: str, read: str):
 def test_a_long_text_of_handles_is_cleaned(unit: str):
     # 100,000 characters: looking back over what was read would take hours.
     assert len(DROPPED.clean(unit * (100_000 // len(unit))).text) <= 100_000
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("👩🏻‍🤝‍👩🏿", "👩🏾‍🤝‍👩🏼"), ("🧑🏿‍❤️‍💋‍🧑🏻", "🧑🏼‍❤️‍💋‍🧑🏽"), ("🏻", "🏿"), ("👍🏻", "👍🏿")],
+)
+def test_skin_tones_are_read_alike(one: str, other: str) -> None:
+    read = CLEAN.clean(f"so {one} you").text
+    assert read == CLEAN.clean(f"so {other} you").text
+    assert not {"light", "dark", "medium"} & set(read.split())
+    assert CLEAN.texts([f"so {one} you"]) == [read]

@@ -216,7 +216,7 @@ def test_no_text_is_made_that_is_a_copy_of_a_held_out_post(data: Path, tmp_path:
     some = [made.texts[n] for n in (copy, spliced[0])]
     (tmp_path / "held.csv").write_text(
         "id,text,label,split\n"
-        + "".join(f'{n},"{words.upper()}!",bad,dev\n' for n, words in enumerate(some))
+        + "".join(f'{n},"{words.upper()} ",bad,dev\n' for n, words in enumerate(some))
         + "8,nothing of the kind,ok,dev\n9,a tea,ok,train\n10,no tea,bad,train\n",
         encoding="utf-8",
     )

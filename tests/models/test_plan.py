@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -120,6 +121,33 @@ def test_what_an_attribute_is_calibrated_to_is_not_left_out(tmp_path: Path):
     assert plan.without(["posts.csv"]).calibrate["HATE"].corpora == ["b.csv"]
     with pytest.raises(BadInput, match="plan small calibrates HATE to nothing else"):
         plan.without(["b.csv"])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (SMALL.replace('yes.HATE = ["bad"]', 'yes.HATE = "bad"'), "yes is {'HATE': 'bad'}; exp"),
+        (SMALL.replace('yes.HATE = ["bad"]', "yes.HATE = []"), "posts.csv: yes.HATE names no lab"),
+        (SMALL.replace('"posts.csv"', "3"), "name is 3; expected a text"),
+        (SMALL.replace("yes.", "times = nan\nyes."), "times is nan; expected a number of 0"),
+        (SMALL.replace('["HATE"]\n[', '["HATE", "HATE"]\n['), "no list of names, each once"),
+        (SMALL + SMALL.partition("\n[")[2].replace("[corpus", "[[corpus"), "posts.csv stands tw"),
+        ('attributes = ["HATE"]\ncorpus = ["posts.csv"]', "corpus 1: is 'posts.csv'; expected a t"),
+        ("synthetic = 3\n" + SMALL, "synthetic: is 3; expected a table"),
+        ("calibrate = 3\n" + SMALL, "calibrate is 3; expected a table"),
+        ('perspective = "x"\n' + SMALL, "perspective is 'x'; expected a table"),
+        (SMALL + '[perspective]\nscors = "x"', "perspective is {'scors': 'x'}; expected scores"),
+        ('ships = "no"\n' + SMALL, "ships is 'no'; expected yes or no"),
+        (
+            SMALL + '[synthetic]\nsentences = "x"\nattribute = "HATE"',
+            "sentences is 'x'; expected a",
+        ),
+        (SMALL + '[calibrate]\nHATE = "x"', "calibrate HATE: is 'x'; expected a table"),
+    ],
+)
+def test_what_is_of_another_kind_is_said(tmp_path: Path, wrong: str, said: str):
+    with pytest.raises(BadInput, match=re.escape(said)):
+        find_plan(written(tmp_path, wrong))
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from encoders import tiny_encoder
+from encoders import config_of, tiny_encoder
 from evenhand.core.errors import BadInput, MissingExtra
 from evenhand.core.streams import stream
 from evenhand.models import base_weights, transformer
@@ -213,6 +213,89 @@ def test_another_kind_of_model_is_refused(tmp_path: Path, changed: dict[str, obj
     (folder / "config.json").write_text("{")
     with pytest.raises(BadInput, match="cannot be read"):
         find_base(str(folder))
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "said"),
+    [
+        ("model.safetensors", b"", "model.safetensors cannot be read"),
+        ("model.safetensors", b"version https://git-lfs.github.com/spec/v1\n", "git lfs pull"),
+        ("tokenizer.json", b"{}", "tokenizer.json cannot be read"),
+    ],
+    ids=["empty", "pointer", "tokenizer"],
+)
+def test_a_base_with_a_broken_file_is_refused(tmp_path: Path, file: str, content: bytes, said: str):
+    folder = copy_of(tmp_path)
+    (folder / file).write_bytes(content)
+    with pytest.raises(BadInput, match=said):
+        find_base(str(folder))
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"vocab_size": 10}, "tokens and the network knows 10; they do not belong together"),
+        ({"max_position_embeddings": "many"}, "max_position_embeddings 'many'; expected a whole"),
+        ({"num_hidden_layers": 3}, "weights have no encoder.layer.1.*those of another network"),
+        ({"hidden_size": 64}, "do not have the sizes that config.json names"),
+        ({"hidden_size": "big"}, "cannot be read as an encoder"),
+        ({"model_type": "gpt2", "n_embd": 32}, "a gpt2 writes text; expected an encoder"),
+        ({"auto_map": {"AutoModel": "own.Own", "AutoConfig": "own.Own"}}, ""),
+    ],
+    ids=["tokenizer", "length", "layers", "width", "word", "writes", "code"],
+)
+def test_a_base_whose_parts_do_not_fit_is_refused(
+    tmp_path: Path, changed: dict[str, object], said: str
+):
+    folder = copy_of(tmp_path)
+    config = json.loads((folder / "config.json").read_text()) | changed
+    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "own.py").write_text(f"open({str(tmp_path / 'run')!r}, 'w')\nclass Own: pass\n")
+    corpus = made_up(30)
+    ready = for_corpus(Transformer(**{**QUICK, "base": str(folder)}), corpus)
+    if said:
+        with pytest.raises(BadInput, match=said):
+            ready.fit(corpus.posts, corpus.gold, seed=0)
+    else:  # what transformers knows itself is used, and nobody is asked
+        ready.fit(corpus.posts, corpus.gold, seed=0)
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("kind", ["distilbert", "modernbert"])
+def test_other_encoders_are_trained_and_score_without_torch(tmp_path: Path, kind: str):
+    import torch
+    from transformers import DistilBertConfig, DistilBertModel, ModernBertConfig, ModernBertModel
+
+    folder = copy_of(tmp_path)
+    size = config_of(folder)["vocab_size"]
+    configs = {
+        "distilbert": (
+            DistilBertModel,
+            DistilBertConfig(
+                vocab_size=size, dim=32, n_layers=2, n_heads=2, hidden_dim=64,
+                max_position_embeddings=64,
+            ),
+        ),
+        "modernbert": (
+            ModernBertModel,
+            ModernBertConfig(
+                vocab_size=size, hidden_size=32, num_hidden_layers=2, num_attention_heads=2,
+                intermediate_size=64, max_position_embeddings=64, pad_token_id=0, bos_token_id=2,
+                eos_token_id=3, cls_token_id=2, sep_token_id=3,
+            ),
+        ),
+    }  # fmt: skip
+    model, config = configs[kind]
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        model(config).save_pretrained(folder)
+    corpus = made_up(60)
+    ready = for_corpus(Transformer(**{**QUICK, "base": str(folder)}), corpus)
+
+    detector = ready.fit(corpus.posts, corpus.gold, seed=0)
+
+    p = detector.score(["you fool", "good day friend", ""])
+    assert p.shape == (3, 1) and np.isfinite(p).all()
 
 
 def test_a_model_type_that_transformers_does_not_know_is_refused(tmp_path: Path):

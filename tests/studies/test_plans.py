@@ -105,6 +105,7 @@ def test_classes_are_balanced_in_one_corpus_only(tmp_path: Path):
     ("recipe", "said"),
     [
         ("transformer-vocabulary", "'transformer-vocabulary' learns one corpus"),
+        ("transformer:epochs=1", "option batch is 'many'; expected a whole number"),
         ("transformer:classes=a|b", "classes is for one corpus; a plan has attributes"),
         ("fast:hateful=yes", "hateful is for one corpus; a plan has yes"),
     ],
@@ -112,7 +113,7 @@ def test_classes_are_balanced_in_one_corpus_only(tmp_path: Path):
 def test_what_is_of_one_corpus_learns_no_plan(tmp_path: Path, recipe: str, said: str):
     plan = find_plan(written(tmp_path))
     with pytest.raises(BadInput, match=re.escape(said)):
-        planned(recipe, replace(plan, options={}))
+        planned(recipe, replace(plan, options={"batch": "many"} if "epochs" in recipe else {}))
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -61,6 +61,9 @@ class Network(nn.Module):
 
 class Dropout(nn.Module):
     """Dropout whose random numbers come from ``rng``."""
+
+    p: ClassVar[float] = 0.0
+    """What some encoders of transformers read to drop more by themselves: nothing."""
 
     def __init__(self, share: float) -> None:
         super().__init__()

@@ -40,6 +40,7 @@ _IN_WORDS = {"⭕": "0", "❌": "x", "✖": "x", "❎": "x", "❗": "!", "❕": 
              "💰": "$"}  # fmt: skip
 _ONE = re.compile(ONE)
 _PLAIN = re.compile(rf"[\ufe0e\ufe0f{_TONES}]")
+_TONED = re.compile(r" ?(?:medium )?(?:light|medium|dark) skin tone")
 _SPACES = re.compile(r"[^\w]+|_")
 _REPEATED = re.compile(rf"(({ONE})(?: *\2){{2}})(?: *\2)+")
 
@@ -149,5 +150,7 @@ def _names() -> dict[str, str]:
     for sequence, facts in emoji.EMOJI_DATA.items():
         plain = _PLAIN.sub("", sequence)
         if plain == sequence or plain not in found:
-            found[plain] = _SPACES.sub(" ", facts["en"].strip(":")).strip()
+            words = _SPACES.sub(" ", facts["en"].strip(":")).strip()
+            # Some are known with two tones only, and a tone by itself is plain.
+            found[plain] = _TONED.sub("", words) or "skin tone"
     return found

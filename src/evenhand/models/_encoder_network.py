@@ -7,7 +7,7 @@ layer reads both (:mod:`evenhand.models.transformer_vocabulary`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -131,17 +131,25 @@ def build(shape: Shape, *, weights: bool) -> EncoderNetwork:
 
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     try:
-        config: Any = AutoConfig.from_pretrained(shape.base, local_files_only=True)
+        # Code that lies in the folder is not run, and nobody is asked whether it should be.
+        safely: Any = {"trust_remote_code": False}
+        config: Any = AutoConfig.from_pretrained(shape.base, local_files_only=True, **safely)
+        _expect_reader(shape.base, config)
         config.attention_probs_dropout_prob = 0.0
         if weights:
-            encoder = AutoModel.from_pretrained(
+            encoder, told = AutoModel.from_pretrained(
                 shape.base, config=config, local_files_only=True, use_safetensors=True,
-                dtype=torch.float32,
+                dtype=torch.float32, output_loading_info=True, **safely,
             )  # fmt: skip
+            _expect_weights(shape.base, told["missing_keys"])
         else:
-            encoder = AutoModel.from_config(config)  # type: ignore[no-untyped-call]
-    except (OSError, ValueError, KeyError, RuntimeError) as error:
-        said = str(error).splitlines()[0]
+            encoder = AutoModel.from_config(config, **safely)  # type: ignore[no-untyped-call]
+    except BadInput:
+        raise
+    except Exception as error:  # a folder of others can be wrong in any way
+        said = (str(error).splitlines() or [type(error).__name__])[0]
+        if "ignore_mismatched_sizes" in str(error):
+            said = "its weights do not have the sizes that config.json names"
         raise BadInput(f"base {shape.base}: cannot be read as an encoder: {said}") from error
     for module in list(encoder.modules()):
         for name, child in module.named_children():
@@ -150,6 +158,28 @@ def build(shape: Shape, *, weights: bool) -> EncoderNetwork:
             elif shape.half and type(child) is nn.Linear:
                 setattr(module, name, HalfLinear.of(child))
     return EncoderNetwork(shape, encoder, int(config.hidden_size))
+
+
+def _expect_reader(base: Path, config: Any) -> None:
+    """Refuse a network that only writes: each of its words has seen those before it alone."""
+    from transformers.models.auto import modeling_auto
+
+    kind = config.model_type
+    writes = modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
+    fills_in = modeling_auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES
+    if kind in writes and kind not in fills_in:
+        raise BadInput(f"base {base}: a {kind} writes text; expected an encoder, which reads it")
+
+
+def _expect_weights(base: Path, absent: Collection[str]) -> None:
+    """Refuse weights of another network; what only reads the first word is not used here."""
+    needed = sorted(name for name in absent if "pooler" not in name)
+    if needed:
+        raise BadInput(
+            f"base {base}: its weights have no {', '.join(needed[:3])}"
+            f"{f' and {len(needed) - 3} more' if len(needed) > 3 else ''}, which config.json asks "
+            "for; they are those of another network"
+        )
 
 
 def fresh(network: EncoderNetwork, rng: np.random.Generator) -> None:

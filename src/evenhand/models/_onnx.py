@@ -132,15 +132,17 @@ def _apart(node: onnx.NodeProto) -> list[onnx.NodeProto]:
         return [node]
     first, second, scale, shift, *bias = node.input
     out = node.output[0]
-    sums = [helper.make_node("Add", [first, second], [f"{out}_sum"])]
+    # Networks that normalise before a layer go on with the sum, which is the fourth output then.
+    total = next(iter(node.output[3:4]), "") or f"{out}_sum"
+    sums = [helper.make_node("Add", [first, second], [total])]
     if bias:
         sums = [
             helper.make_node("Add", [first, bias[0]], [f"{out}_biased"]),
-            helper.make_node("Add", [f"{out}_biased", second], [f"{out}_sum"]),
+            helper.make_node("Add", [f"{out}_biased", second], [total]),
         ]
     epsilon = attributes(node)["epsilon"]
     normalised = helper.make_node(
-        "LayerNormalization", [f"{out}_sum", scale, shift], [out], axis=-1, epsilon=epsilon
+        "LayerNormalization", [total, scale, shift], [out], axis=-1, epsilon=epsilon
     )
     return [*sums, normalised]
 

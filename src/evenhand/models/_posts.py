@@ -21,7 +21,7 @@ _OWNS = re.compile(r"['’][sS](?!\w)")
 _RETWEET = re.compile(r"(?<!\w)(?:[rR][tT] *)+$")
 _HASHTAG = re.compile(r"#(?<![\w&#]#)(?=\w*[^\W\d_])(\w+)")
 _CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^A-Za-z_]+")
-_STARS = re.compile(r"(?<![\w*])(\*{1,3}|_{1,3})(?=[^\s*_])([^*_]{1,100})(?<=\S)\1(?![\w*])")
+_STARS = re.compile(r"(?<![\w*&])(\*{1,3}|_{1,3})(?=[^\s*_])([^*_]{1,100})(?<=\S)\1(?![\w*])")
 
 
 def _links(text: str) -> list[Edit]:

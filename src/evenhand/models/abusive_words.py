@@ -18,14 +18,19 @@ import polars as pl
 from numpy.typing import NDArray
 
 from evenhand.core.errors import BadInput
+from evenhand.models.front_end import FrontEnd
 from evenhand.models.words import words
 
+_NO_WORDS = ["@user", "@link"]
 _RARE = 5
 """A word of fewer posts is not learned."""
 
 
-def listed(path: Path) -> list[str]:
-    """The single words of a list, sorted; phrases of several words are left out."""
+def listed(path: Path, front_end: FrontEnd) -> list[str]:
+    """The single words of a list as the front end reads them in posts, sorted.
+
+    Phrases of several words are left out, and so are handles.
+    """
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
@@ -34,8 +39,11 @@ def listed(path: Path) -> list[str]:
         ) from error
     except OSError as error:
         raise BadInput(f"{path}: cannot be read: {error.strerror or error}") from error
+    if "\0" in text:
+        raise BadInput(f"{path}: has NUL bytes, as UTF-16 has; save the word list as UTF-8")
     kept = [word for line in text.splitlines() if (word := _word(line, path))]
-    found = {each[0] for each in words(kept).to_list() if len(each) == 1}
+    read = words(front_end.texts(kept)).to_list()
+    found = {each[0] for each in read if len(each) == 1} - set(_NO_WORDS)
     if not found:
         raise BadInput(f"{path}: has no words; expected one word a line")
     return sorted(found)
@@ -64,7 +72,7 @@ def over_represented(texts: Sequence[str], abusive: NDArray[np.bool_], many: int
         table.drop_nulls("word")
         .group_by("word")
         .agg(bad=pl.col("abusive").sum(), all=pl.len())
-        .filter((pl.col("all") >= _RARE) & ~pl.col("word").is_in(["@user", "@link"]))
+        .filter((pl.col("all") >= _RARE) & ~pl.col("word").is_in(_NO_WORDS))
         .sort("word")
     )
     bad = counts["bad"].to_numpy().astype(float)

@@ -60,13 +60,53 @@ def find_base(name: str) -> Base:
     if found != expected:
         again = f"python tools/get_base.py {name}" if name else _PINNED
         raise BadInput(f"{weights}: its SHA-256 is {found}, expected {expected}; again: {again}")
+    _expect_files(folder, config)
     # RoBERTa and its kin count positions from behind the padding's number.
-    shift = config["pad_token_id"] + 1 if config.get("model_type") in _SHIFTED else 0
-    longest = int(config.get("max_position_embeddings") or 512) - shift
+    shifted = config.get("model_type") in _SHIFTED
+    shift = _number(folder, config, "pad_token_id", 1) + 1 if shifted else 0
+    longest = _number(folder, config, "max_position_embeddings", 512) - shift
     return Base(folder, DEFAULT if not name else folder.resolve().name, found, longest)
 
 
 _SHIFTED = ("roberta", "xlm-roberta", "camembert", "mpnet")
+
+
+_WIDTHS = ("hidden_size", "dim", "d_model")
+"""How the width of the states is called."""
+
+
+def _number(folder: Path, config: dict[str, Any], key: str, usual: int) -> int:
+    found = config.get(key)
+    if found is None:
+        return usual
+    if not isinstance(found, int) or isinstance(found, bool):
+        raise BadInput(f"base {folder}: config.json has {key} {found!r}; expected a whole number")
+    return found
+
+
+def _expect_files(folder: Path, config: dict[str, Any]) -> None:
+    """Refuse weights and a tokenizer that are cut off, or of which one is not the other's."""
+    from safetensors import SafetensorError, safe_open
+    from tokenizers import Tokenizer
+
+    try:
+        with safe_open(folder / WEIGHTS, framework="numpy"):
+            pass
+    except (SafetensorError, OSError) as error:
+        raise BadInput(
+            f"base {folder}: {WEIGHTS} cannot be read ({error}); copy it whole (a file of Git LFS "
+            "is fetched by `git lfs pull`)"
+        ) from error
+    try:
+        tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    except Exception as error:  # it raises plain ones
+        raise BadInput(f"base {folder}: tokenizer.json cannot be read: {error}") from error
+    known = _number(folder, config, "vocab_size", 0)
+    if known and max(tokenizer.get_vocab().values(), default=0) >= known:
+        raise BadInput(
+            f"base {folder}: tokenizer.json has {tokenizer.get_vocab_size()} tokens and the "
+            f"network knows {known}; they do not belong together"
+        )
 
 
 def _bundled() -> Path:
@@ -95,7 +135,7 @@ def _config(folder: Path) -> dict[str, Any]:
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     except ValueError as error:
         raise BadInput(f"base {folder}: config.json cannot be read: {error}") from error
-    if not isinstance(config, dict) or not config.get("hidden_size"):
+    if not isinstance(config, dict) or not any(config.get(key) for key in _WIDTHS):
         raise BadInput(f"base {folder}: config.json names no hidden_size, so this is no encoder")
     if config.get("is_encoder_decoder") or config.get("is_decoder"):
         raise BadInput(f"base {folder}: writes text; expected an encoder, which only reads it")

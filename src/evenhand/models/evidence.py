@@ -26,9 +26,10 @@ from typing import NamedTuple
 import regex
 
 from evenhand.core.errors import BadInput
+from evenhand.models._halving import halved
 from evenhand.models._left_out import SPACES, UNIT, closed_form
 from evenhand.models._refusals import Refused
-from evenhand.models.protocol import Detector
+from evenhand.models.protocol import Detector, Trained
 from evenhand.models.scoring import AnswersEach
 
 MOST_WORDS = 200
@@ -153,8 +154,11 @@ def _asked(
         found: list[float | Refused]
         if isinstance(detector, AnswersEach):
             found = detector.answers(distinct)
-        else:
+        elif isinstance(detector, Trained):
             found = detector.score(distinct)[:, column].tolist()
+        else:  # of others, some fail on a text, such as what is left of a single word: nothing
+            numbers = [str(number) for number in range(len(distinct))]
+            found = halved(detector, detector.attributes[column], numbers, distinct)
         scores = dict(zip(distinct, found, strict=True))
         for variant in batch:
             p = scores[variant]

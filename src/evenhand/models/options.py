@@ -9,10 +9,15 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
+from math import isfinite
+from types import UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from evenhand.core.errors import BadInput, BrokenComponent
 
+_IN_WORDS = {
+    bool: "yes or no", int: "a whole number", float: "a number", str: "a text", dict: "a table",
+}  # fmt: skip
 _SWITCH = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 
 
@@ -73,28 +78,69 @@ def as_json(recipe: Any) -> dict[str, Any]:
 
 def from_json(kind: type[Any], options: Mapping[str, Any]) -> dict[str, Any]:
     """The options that :func:`as_json` gave."""
-    absent = [key for key in options if key not in field_types(kind)]
-    if absent:
-        raise BadInput(*(unknown(key, field_types(kind)) for key in absent))
+    types = field_types(kind)
+    faults = [unknown(key, types) for key in options if key not in types]
+    faults += [
+        f"option {key} is {value!r}; expected {expected(types[key])}"
+        for key, value in options.items()
+        if key in types and not fits(value, types[key])
+    ]
+    if faults:
+        raise BadInput(*faults)
     return {name: tuple(v) if isinstance(v, list) else v for name, v in options.items()}
 
 
-def _value(expected: Any, text: str) -> Any:
+def fits(value: Any, kind: Any) -> bool:
+    """Whether a value as JSON and TOML give it is of a type; numbers are finite.
+
+    >>> fits(3, float), fits(True, int), fits("a", list[str]), fits(["a"], list[str])
+    (True, False, False, True)
+    """
+    origin, inner = get_origin(kind), get_args(kind)
+    if kind is Any:
+        return True
+    if origin is UnionType:
+        return any(fits(value, one) for one in inner)
+    if origin is Literal:
+        return value in inner
+    if origin in (list, tuple):
+        return isinstance(value, list | tuple) and all(fits(one, inner[0]) for one in value)
+    if origin is Mapping:
+        return isinstance(value, dict) and all(fits(one, inner[1]) for one in value.values())
+    if kind in (int, float):
+        numbers = int if kind is int else int | float
+        return isinstance(value, numbers) and not isinstance(value, bool) and isfinite(value)
+    return isinstance(value, kind)
+
+
+def expected(kind: Any) -> str:
+    """What a value of a type is, in words."""
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin is UnionType:
+        return expected(inner[0])
+    if origin is Literal:
+        return f"one of {', '.join(map(str, inner))}"
+    if origin in (list, tuple):
+        return "a list of texts"
+    if origin is Mapping:
+        return "a table" if inner[1] is Any else f"a table with {expected(inner[1])} each"
+    return _IN_WORDS[kind]
+
+
+def _value(kind: Any, text: str) -> Any:
     """The value of one option; a ValueError says what was expected."""
-    if expected is str:
+    if kind is str:
         return text
-    if expected is bool:
-        return _known(_SWITCH, text.lower(), "yes or no")
-    if expected is int:
-        return _number(int, text, "a whole number")
-    if expected is float:
-        return _number(float, text, "a number")
-    if get_origin(expected) is Literal:
-        words = get_args(expected)
-        return _known(dict(zip(words, words, strict=True)), text, f"one of {', '.join(words)}")
-    if expected == tuple[str, ...]:
+    if kind is bool:
+        return _known(_SWITCH, text.lower(), expected(kind))
+    if kind in (int, float):
+        return _number(kind, text, expected(kind))
+    if get_origin(kind) is Literal:
+        words = get_args(kind)
+        return _known(dict(zip(words, words, strict=True)), text, expected(kind))
+    if kind == tuple[str, ...]:
         return tuple(part.strip() for part in text.split("|") if part.strip())
-    raise BrokenComponent(f"an option of type {expected} cannot be typed; set it in Python")
+    raise BrokenComponent(f"an option of type {kind} cannot be typed; set it in Python")
 
 
 def _known(table: Mapping[str, Any], text: str, expected: str) -> Any:

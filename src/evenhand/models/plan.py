@@ -19,6 +19,7 @@ reads the corpora.
 from __future__ import annotations
 
 import tomllib
+from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
 from importlib.resources import files
@@ -26,9 +27,12 @@ from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
 from evenhand.core.errors import BadInput
-from evenhand.models.options import unknown
+from evenhand.models.options import expected, fits, unknown
 
 T = TypeVar("T")
+_TABLES: dict[str, Any] = {
+    "options": dict, "calibrate": dict, "perspective": dict, "ships": bool,
+}  # fmt: skip
 APART = ("author", "twin", "template", "duplicate")
 
 
@@ -203,11 +207,16 @@ def _plan(name: str, text: str, where: str) -> Plan:
     faults += [
         f"{where}: {unknown(key, dict.fromkeys(known))}" for key in found if key not in known
     ]
+    wrong = [
+        f"{where}: {key} is {found[key]!r}; expected {expected(kind)}"
+        for key, kind in _TABLES.items()
+        if not fits(found.get(key, kind()), kind)
+    ]
+    if wrong:
+        raise BadInput(*faults, *wrong)
     attributes = found.get("attributes")
-    if not (
-        isinstance(attributes, list) and attributes and all(isinstance(a, str) for a in attributes)
-    ):
-        raise BadInput(f"{where}: attributes is missing or no list of names")
+    if not (attributes and fits(attributes, list[str]) and len(set(attributes)) == len(attributes)):
+        raise BadInput(f"{where}: attributes is missing or no list of names, each once")
     rows = found.get("corpus")
     if not (isinstance(rows, list) and rows):
         raise BadInput(f"{where}: has no [[corpus]] to learn from")
@@ -228,6 +237,13 @@ def _plan(name: str, text: str, where: str) -> Plan:
         key: _made(Target, row, f"{where}: calibrate {key}", faults)
         for key, row in found.get("calibrate", {}).items()
     }
+    twice = [
+        name for name, many in Counter(part.name for part in parts if part).items() if many > 1
+    ]
+    faults += [f"{where}: corpus {name} stands twice" for name in twice]
+    about = found.get("perspective", {})
+    if about and not (about.keys() == {"scores"} and fits(about["scores"], str)):
+        faults.append(f'{where}: perspective is {about!r}; expected scores = "a corpus"')
     named = {a for part in parts if part for a in part.yes}
     faults += [
         f"{where}: no corpus labels {a}; give one yes.{a}" for a in attributes if a not in named
@@ -243,6 +259,13 @@ def _plan(name: str, text: str, where: str) -> Plan:
         if part
         for a in part.none_means_no
         if a in part.yes or a not in attributes or not part.yes
+    ]
+    faults += [
+        f"{where}: {part.name}: yes.{a} names no label; every other label means no"
+        for part in parts
+        if part
+        for a, labels in part.yes.items()
+        if not labels
     ]
     faults += _unfounded(where, [part for part in parts if part], targets)
     if synthetic and synthetic.attribute not in attributes:
@@ -261,8 +284,8 @@ def _plan(name: str, text: str, where: str) -> Plan:
         synthetic=synthetic,
         teachers=teachers,
         calibrate={key: target for key, target in targets.items() if target},
-        perspective=found.get("perspective", {}).get("scores"),
-        ships=bool(found.get("ships", False)),
+        perspective=about.get("scores"),
+        ships=found.get("ships", False),
     )
 
 
@@ -313,6 +336,9 @@ def _untaught(
 
 def _made(kind: type[T], row: Any, where: str, faults: list[str]) -> T | None:
     """A part of a plan from its table; what is wrong with it joins the faults."""
+    if not isinstance(row, dict):
+        faults.append(f"{where}: is {row!r}; expected a table")
+        return None
     types = get_type_hints(kind)
     needed = [
         part.name
@@ -323,13 +349,15 @@ def _made(kind: type[T], row: Any, where: str, faults: list[str]) -> T | None:
     faults += [f"{where}: {unknown(key, types)}" for key in row if key not in types]
     faults += [f"{where}: {key} is missing" for key in needed if key not in row]
     for key in ("times", "times_without", "weight", "spliced"):
-        if (
-            isinstance(row.get(key), bool)
-            or not isinstance(row.get(key, 1.0), int | float)
-            or row.get(key, 1.0) < 0
-        ):
+        if not (fits(row.get(key, 1.0), float) and row.get(key, 1.0) >= 0):
             faults.append(f"{where}: {key} is {row[key]!r}; expected a number of 0 or more")
     for key in ("swapped", "gendered", "held_out", "base_rate", "trust"):
-        if not (isinstance(row.get(key, 0.1), int | float) and 0 <= row.get(key, 0.1) < 1):
+        if not (fits(row.get(key, 0.1), float) and 0 <= row.get(key, 0.1) < 1):
             faults.append(f"{where}: {key} is {row[key]!r}; expected a share from 0 to below 1")
+    if len(faults) == before:
+        faults += [
+            f"{where}: {key} is {value!r}; expected {expected(types[key])}"
+            for key, value in row.items()
+            if not fits(value, types[key])
+        ]
     return kind(**row) if len(faults) == before else None

@@ -34,7 +34,8 @@ FORMAT = 1
 """Raised when an older version could no longer read what is written."""
 ABOUT, ARRAYS, TRAINING = "detector.json", "arrays.npz", "training.npz"
 _NEEDED: dict[str, type] = {
-    "kind": str, "attributes": list, "options": dict, "provenance": dict, "files": dict,
+    "evenhand": str, "kind": str, "attributes": list, "options": dict, "provenance": dict,
+    "files": dict,
 }  # fmt: skip
 
 
@@ -95,7 +96,9 @@ def load(folder: Path) -> Trained:
             seen=Seen(training["ids"], training["keys"]),
         )
         return recipe.restore(record, arrays)
-    except (KeyError, ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
+    except (
+        KeyError, ValueError, TypeError, AttributeError, OSError, EOFError, zipfile.BadZipFile,
+    ) as error:  # fmt: skip
         raise BadInput(
             f"{folder}: the arrays are not those of a {about['kind']} detector "
             f"({type(error).__name__}: {error}); train it again"
@@ -120,6 +123,9 @@ def _read_about(folder: Path) -> dict[str, Any]:
             f"this is evenhand {VERSION}, which reads up to format {FORMAT}. Upgrade evenhand."
         )
     wrong = [key for key, kind in _NEEDED.items() if not isinstance(about.get(key), kind)]
+    names = about.get("attributes") or [None]
+    if "attributes" not in wrong and not all(isinstance(name, str) for name in names):
+        wrong.append("attributes")
     if wrong:
         raise BadInput(f"{path}: {', '.join(wrong)} missing or malformed; train it again")
     return dict(about)

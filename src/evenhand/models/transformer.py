@@ -24,7 +24,7 @@ from evenhand.core.errors import BadInput, MissingExtra
 from evenhand.data.corpus import Corpus
 from evenhand.data.splits import holdout, ties
 from evenhand.models.base_weights import Base, find_base
-from evenhand.models.encoder import Encoder
+from evenhand.models.encoder import SHORTEST, Encoder
 from evenhand.models.encoder_detector import EncoderDetector
 from evenhand.models.front_end import VERSION as FRONT_END
 from evenhand.models.front_end import FrontEnd
@@ -106,6 +106,10 @@ class Transformer:
     def __post_init__(self) -> None:
         expect_positive(self.name, self, ("length", "epochs", "batch", "accumulate", "rate",
                                           "judgings", "processes"))  # fmt: skip
+        if self.length < SHORTEST:
+            raise BadInput(
+                f"{self.name}: length is {self.length}; expected {SHORTEST} tokens or more"
+            )
         if not 0 <= self.balanced <= 1:
             raise BadInput(f"{self.name}: balanced is {self.balanced}; expected from 0 to 1")
         for key in ("warm_up", "dropout", "average", "beside"):
@@ -120,7 +124,7 @@ class Transformer:
 
     def fit(self, posts: pl.DataFrame, gold: pl.DataFrame, *, seed: int) -> EncoderDetector:
         """Learn one corpus."""
-        self._expect_parts()
+        self.expect_parts()
         rows = training_rows(posts, gold, self)
         base = find_base(self.base)
         task = Task(self.question or HATE, self.classes or ("no", "yes"))
@@ -131,11 +135,11 @@ class Transformer:
 
     def fit_material(self, given: Material, *, seed: int) -> EncoderDetector:
         """Learn the corpora of a plan."""
-        self._expect_parts()
+        self.expect_parts()
         known = given.record(self, seed=seed)
         return self._fitted(find_base(self.base), given.train, given.dev, known, seed)
 
-    def _expect_parts(self) -> None:
+    def expect_parts(self) -> None:
         """Refuse what this machine cannot do."""
         expect_torch(self.name)
         if self.half:

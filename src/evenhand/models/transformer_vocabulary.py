@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
+from evenhand.core.errors import BadInput
 from evenhand.models.abusive_words import Vocabulary, listed, over_represented
 from evenhand.models.encoder import Encoder
 from evenhand.models.front_end import FrontEnd, expect_front_end
@@ -51,6 +52,8 @@ class TransformerVocabulary(Transformer):
     def __post_init__(self) -> None:
         super().__post_init__()
         expect_positive(self.name, self, ("own", "embedding", "hidden"))
+        if self.int8:
+            raise BadInput(f"{self.name}: int8 is of the recipe transformer; leave it out")
 
     fit_material: ClassVar[None] = None  # type: ignore[assignment]
     """It learns one corpus: a vocabulary is of one question."""
@@ -88,7 +91,8 @@ class TransformerVocabulary(Transformer):
         bad = [n for n, name in enumerate(train.tasks[0].answers) if name in meant]
         abusive = train.shares[:, bad].sum(axis=1) > 0.5
         found = over_represented(texts, abusive, self.own)
-        return sorted({*found, *(listed(Path(self.words)) if self.words else ())})
+        given = listed(Path(self.words), self.front_end) if self.words else ()
+        return sorted({*found, *given})
 
 
 @dataclass(frozen=True, eq=False)

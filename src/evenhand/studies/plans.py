@@ -116,10 +116,12 @@ def _expect_whole(plan: Plan, student: LearnsMaterial) -> None:
     """Refuse before corpora are read what would fail after the training."""
     if plan.perspective:
         find(plan.perspective)
+    learning = [student] if isinstance(student, Transformer) else []
     if plan.teachers and plan.teachers.networks:
-        theirs = _own_recipe(student, plan)
-        if theirs.base:
-            find_base(theirs.base)
+        learning.append(_own_recipe(student, plan))
+    for own in learning:
+        own.expect_parts()
+        find_base(own.base)
 
 
 def _own_recipe(student: LearnsMaterial, plan: Plan) -> Transformer:
