@@ -177,10 +177,9 @@ def test_teachers_are_trained_first_and_kept(tmp_path: Path):
     steps.clear()
     taught_material(student, found, given, 0, kept, step)
     steps.clear()
-    posts = tmp_path / "hate.csv"
-    posts.write_text(posts.read_text().replace(",yes\n", ",no\n", 1))
-    taught_material(student, found, material(found, seed=0), 0, kept, step)
-    assert any(what.startswith("teacher 1, step") for what in steps)  # of other labels
+    twice = replace(found, parts=(replace(found.parts[0], times=2.0), *found.parts[1:]))
+    taught_material(student, twice, material(twice, seed=0), 0, kept, step)
+    assert any(what.startswith("teacher 1, step") for what in steps)  # the same posts, read twice
 
 
 def test_a_teachers_base_is_looked_for_before_corpora_are_read(tmp_path: Path):
@@ -242,11 +241,20 @@ def test_a_guided_student_gets_the_first_teachers_vectors(tmp_path: Path):
     assert np.allclose(taught.shares[rude, 1], mean[rude], atol=0.02)  # vectors have 16 bits
     assert {p.name.split("-")[0] for p in kept.glob("*.npy")} == {"vectors", "answers"}
     assert detector.score(["you fool"]).shape == (1, 2)  # nothing is left of the guide
-    every = reads.score(vectors)
+
+
+def test_what_vectors_say_depends_on_no_threads_and_no_neighbours(tmp_path: Path):
+    run = Run(command=["evenhand", "train"], seed=0)
+    train_plan(run, written(tmp_path), "transformer:epochs=1", tmp_path / "both")
+    rng = stream(0, "vectors")
+    wide = replace(shown(load(tmp_path / "both")), weights=rng.normal(size=(768, 2)) / 30)
+    wide = replace(wide, weights=wide.weights.astype(np.float32))
+    vectors = rng.normal(size=(3000, 768)).astype(np.float16)
+    every = wide.score(vectors)
     for threads in (1, 2):
         with threadpool_limits(threads):
-            assert np.array_equal(reads.score(vectors), every)
-            assert np.array_equal(reads.score(vectors[3:4]), every[3:4])
+            assert np.array_equal(wide.score(vectors), every)
+            assert np.array_equal(wide.score(vectors[7:8]), every[7:8])
 
 
 def test_a_detector_that_is_there_teaches_another_recipe(tmp_path: Path):
