@@ -59,11 +59,14 @@ def _handles(text: str) -> list[Edit]:
 
 def addresses(text: str) -> list[Edit]:
     """Handles and e-mail addresses, with what makes them a retweet's or somebody's own: they go."""
-    if not any(sign in text for sign in "@<[{"):
-        return []
-    found = [(m.start(), m.end(), "") for m in _MAIL.finditer(text)]
+    found = list[Edit]()
+    if "<" in text or "[" in text or "{" in text:
+        found += _blank_handles(text)
+    if "@" in text:
+        found += [(m.start(), m.end(), "") for m in _MAIL.finditer(text)]
+        found += _handles(text)
     edits, last = list[Edit](), 0
-    for start, end, _ in sorted([*found, *_blank_handles(text), *_handles(text)]):
+    for start, end, _ in sorted(found):
         if start >= last:
             owned = _OWNS.match(text, end)
             last = owned.end() if owned else end
