@@ -342,7 +342,7 @@ class _First(_Worker):
         if found is not None:
             for name in _STATE:
                 setattr(self, name, found[name])
-            watch().step(f"going on behind step {self.step}", self.step, None)
+            watch().step(f"going on after step {self.step}", self.step, None)
             self.shared.stopped.fill_(self.enough)
 
     def after_step(self, loss: float, total: int) -> None:
