@@ -38,7 +38,7 @@ from peers.on_suites import Sat, aims, on_ours, on_published, our_cases, publish
 from evenhand.core.provenance import sha256
 from evenhand.models.encoder_detector import EncoderDetector
 from evenhand.models.material import Material, material
-from evenhand.models.plan import Plan, find_plan
+from evenhand.models.plan import SYNTHETIC, Plan, find_plan
 from evenhand.models.protocol import HATE, Trained
 from evenhand.models.saving import load
 from evenhand.reports.numbers import bracket, count, number
@@ -69,13 +69,14 @@ def main() -> None:
 
 def labelled(plan: Plan) -> Plan:
     """What people labelled, and no more: the others are not told that no label means no."""
-    parts = (replace(part, none_means_no=[], spliced=0.0) for part in plan.parts)
-    return replace(plan, parts=tuple(parts))
+    parts = (replace(part.as_written(), none_means_no=[]) for part in plan.parts)
+    own = plan.synthetic.as_written() if plan.synthetic else None
+    return replace(plan, parts=tuple(parts), synthetic=own)
 
 
 def page(given: argparse.Namespace, rows: Material) -> Iterator[str]:
     """Every table, with its heading."""
-    held_out = rows.held_out.filter(pl.col("source") != "synthetic").sort("corpus", "id")
+    held_out = rows.held_out.filter(pl.col("source") != SYNTHETIC).sort("corpus", "id")
     attributes = [task.name for task in rows.train.tasks]
     six = [name for name in attributes if name != HATE]
     ours, theirs = our_cases(), published_cases()

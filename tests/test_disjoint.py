@@ -24,8 +24,12 @@ from evenhand.audits.suite_files import read_source
 from evenhand.audits.suites import find_suite
 from evenhand.audits.templates import read_set, sentences_of, set_names
 from evenhand.core import registry
+from evenhand.core.streams import stream
 from evenhand.data.duplicates import strict_key
+from evenhand.models._splicing import spliced
 from evenhand.models._synthetic_source import SLUR_SLOTS, TERM_SLOTS, source, words
+from evenhand.models._varying import near_words, varied
+from evenhand.models.plan import SYNTHETIC, find_plan
 from evenhand.models.synthetic import Sentence, sentences, templates
 
 MOST_ALIKE = 0.5
@@ -82,10 +86,35 @@ def our_sentences() -> tuple[Sentence, ...]:
 
 
 @cache
+def made_of_ours() -> tuple[tuple[str, str], ...]:
+    """Templates and the texts that training makes of our sentences.
+
+    Two halves, or some other words.
+    """
+    plan = find_plan("evenhand-base").synthetic
+    assert plan is not None
+    sources = sentences(0, many=plan.sentences)
+    texts = [sentence.text for sentence in sources]
+    splice, vary = (stream(0, how, SYNTHETIC) for how in ("splice", "vary"))
+    made = [spliced(texts, splice) for _ in range(plan.made(plan.spliced))]
+    made += [
+        [varied(text, near_words(), vary) or text for text in texts]
+        for _ in range(plan.made(plan.varied))
+    ]
+    return tuple(
+        (sentence.template, text)
+        for new in made
+        for sentence, text in zip(sources, new, strict=True)
+        if sentence.template not in plan.left_alone
+    )
+
+
+@cache
 def our_tokens() -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Template and tokens: of the templates themselves, and of sentences made from each."""
+    """Template and tokens: of the templates themselves, and of texts made from each."""
     made = [(t.name, tokens(t.text)) for t in templates()]
     made += [(sentence.template, tokens(sentence.text)) for sentence in our_sentences()]
+    made += [(template, tokens(text)) for template, text in made_of_ours()]
     return tuple(sorted(set(made)))
 
 
@@ -126,7 +155,8 @@ def refuse_clashes(texts: list[str], where: str) -> None:
     highest, shared = nearest(our_tokens(), texts)
     near = {name: round(value, 2) for name, value in highest.items() if value >= MOST_ALIKE}
     assert not near and not shared, (
-        f"too near {where}: {near}; with a run of its words: {sorted(shared)}; write others"
+        f"too near {where}: {near}; with a run of its words: {sorted(shared)}; "
+        "write others, or name them under left_alone in the plan if only what is made of them is"
     )
     keys = set(strict_key(pl.Series(texts)).to_list())
     own = strict_key(pl.Series([sentence.text for sentence in our_sentences()]))

@@ -28,7 +28,7 @@ from scipy.special import expit
 from evenhand.core.streams import stream
 from evenhand.models.cascade import BANDS, FORMAT, Band, Cascade, detectors, log_odds
 from evenhand.models.material import material
-from evenhand.models.plan import find_plan
+from evenhand.models.plan import SYNTHETIC, find_plan
 from evenhand.models.protocol import Trained
 from evenhand.models.shipped import BASE, BOX, FAST, shipped
 
@@ -200,7 +200,7 @@ def _quicker(cascade: Cascade, texts: Sequence[str]) -> float:
 def chosen(given: argparse.Namespace) -> dict[str, Any]:
     """The document, from dev posts."""
     rows = material(find_plan(BASE), seed=0).held_out
-    rows = rows.filter((pl.col("split") == "dev") & (pl.col("source") != "synthetic"))
+    rows = rows.filter((pl.col("split") == "dev") & (pl.col("source") != SYNTHETIC))
     rows = rows.sort("corpus", "id")
     texts = rows["text"].to_list()
     fast, base = shipped(FAST), shipped(BASE)

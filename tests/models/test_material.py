@@ -108,6 +108,28 @@ def test_a_post_that_is_spliced_more_than_once_gets_other_halves(data: Path):
     assert len(set(train.families[4:].tolist())) == 10
 
 
+def test_posts_with_other_words_are_posts_without_labels(data: Path):
+    teachers = '[teachers]\nnetworks = 1\nattributes = ["HATE"]\n'
+    file, made = "hatemojibuild/train.csv", MADE_UP["hatemojibuild"]
+    made = made.with_value(file, (0, "text"), "That is 2 b @ann")
+    made.with_value(file, (1, "text"), "Nice people drink tea 😀").write(data)
+    how = "apart = []\nvaried = 1.5\nversions = 3"
+    plan = plan_of(data, BOTH.replace("apart = []", how) + teachers)
+
+    found = material(plan, seed=0)
+
+    # Three texts of the second post, 1.5 / 3 readings of each; the first has no word with a near
+    # one: what is common stays, and so does what is a number, a letter or a handle.
+    train = found.train
+    assert train.parts[4:] == ["hatemojibuild"] * 3
+    assert train.times[4:].tolist() == [0.5] * 3
+    assert not train.labelled[4:].any() and not train.shares[4:].any()
+    assert all(text.endswith(" 😀") and text != train.texts[1] for text in train.texts[4:])
+    assert len(set(train.families.tolist())) == 3 + 3
+    assert found.posts.height == 4
+    assert len(material(plan.of_teachers(["HATE"]), seed=0).train) == 2
+
+
 def test_twins_are_a_family(data: Path):
     # hatemojibuild 1 and 2 are twins; jigsaw j1 and j2 are not.
     families = material(plan_of(data, BOTH), seed=0).train.families.tolist()
@@ -203,6 +225,22 @@ def test_sentences_of_our_own_and_exchanged_identities(data: Path):
     # Read four times an epoch: three times as it is, once with another identity.
     assert sorted(found.train.times[named].tolist()) == [1.0, 3.0]
     assert found.posts.height == 4  # neither is among the posts it was trained on
+
+
+def test_of_sentences_of_our_own_other_texts_are_made_too(data: Path):
+    text = BOTH + (
+        '[synthetic]\nsentences = 40\nattribute = "HATE"\nspliced = 0.5\nvaried = 1\nversions = 2\n'
+        '[teachers]\nnetworks = 1\nattributes = ["HATE"]\n'
+    )
+    train = material(plan_of(data, text), seed=0).train
+    own = np.array([part == "synthetic" for part in train.parts])
+    made = own & ~train.labelled.any(axis=1)
+    # Two texts of each in either way, read .5 / 2 and 1 / 2 times; some have no word with a near
+    # one.
+    assert (own & ~made).sum() == 40
+    assert (train.times[made] == 0.25).sum() == 80
+    assert 60 <= (train.times[made] == 0.5).sum() <= 80
+    assert made.sum() == np.isin(train.times[made], [0.25, 0.5]).sum()
 
 
 def test_no_text_is_made_that_is_a_copy_of_a_held_out_post(data: Path, tmp_path: Path):

@@ -9,7 +9,7 @@ import pytest
 
 from evenhand.core.errors import BadInput
 from evenhand.models.options import field_types
-from evenhand.models.plan import find_plan, plan_names
+from evenhand.models.plan import Synthetic, find_plan, plan_names
 from evenhand.models.transformer import Transformer
 
 SMALL = """
@@ -192,6 +192,10 @@ def test_teachers_learn_what_they_answer_and_no_more(tmp_path: Path):
     assert [part.name for part in found.parts] == ["dynahate"]
     assert found.attributes == ("HATE",) and list(found.calibrate) == ["HATE"]
     assert found.synthetic is None and found.teachers is None
+    own = TEACHERS.replace('te = "INSULT"', 'te = "HATE"\nspliced = 1\nvaried = 1')
+    path.write_text(own, encoding="utf-8")
+    found = find_plan(str(path)).of_teachers(["HATE"])
+    assert found.synthetic == Synthetic(sentences=10, attribute="HATE")
 
 
 @pytest.mark.parametrize(
@@ -204,7 +208,9 @@ def test_teachers_learn_what_they_answer_and_no_more(tmp_path: Path):
         ('taught = ["HATE"]', 'taught = ["INSULT"]', "jigsaw: no teacher answers INSULT"),
         ('attributes = ["HATE"]\n[cal', 'attributes = ["RUDE"]\n[cal', "RUDE, which no corpus"),
         ('yes.HATE = ["1"]', 'yes.HATE = ["1"]\ntaught = ["HATE"]', "dynahate labels HATE"),
-        ("yes.INS", "spliced = 1\nyes.INS", "spliced, but no teacher answers what it labels"),
+        ('taught = ["HATE"]', "spliced = 1", "jigsaw is spliced, but no teacher answers for it"),
+        ('taught = ["HATE"]', "varied = 1", "jigsaw is varied, but no teacher answers for it"),
+        ("sentences = 10", "sentences = 10\nvaried = 1", "synthetic is varied, but no teacher"),
         ('yes.HATE = ["1"]', "", "dynahate teaches nothing"),
     ],
 )

@@ -20,6 +20,7 @@ from evenhand.core.errors import BadInput, UnknownComponent
 from evenhand.core.provenance import Run
 from evenhand.core.streams import stream
 from evenhand.models._shown import shown
+from evenhand.models.lessons import Lessons, Task
 from evenhand.models.material import material
 from evenhand.models.plan import find_plan
 from evenhand.models.saving import load
@@ -220,6 +221,36 @@ def test_nobody_is_asked_where_no_label_means_no(tmp_path: Path):
     assert np.allclose(taught.shares[kind, :2], [1, 0])
     assert np.allclose(taught.shares[rude & ~kind, :2], [0.25, 0.75])
     assert set(taught.shares[~rude, 1].round(3).tolist()) == {0.375, 0.875}
+
+
+def test_teachers_are_asked_about_what_is_read(tmp_path: Path):
+    found = find_plan(with_teachers(tmp_path))
+    student = planned("transformer:epochs=2", found)
+    codes = np.zeros(4, dtype=np.int64)
+    rows = Lessons.of_classes(list("abcd"), codes, Task("HATE"), part=found.parts[0].name)
+    # In two epochs the first is read twice, the second never, the third is the first's mate; the
+    # fourth is read once.
+    rows = replace(rows, times=np.array([1.0, 0, 0, 0.5]), mates=np.array([2, -1, 0, -1]))
+    seed = next(s for s in range(50) if sum(3 in rows.read_in(e, s) for e in (0, 1)) == 1)
+    given = material(found, seed=0)
+    given, asked = replace(given, train=rows), list[str]()
+
+    class Told:
+        name, attributes = "told", ("HATE",)
+
+        def score(self, texts: Sequence[str]) -> NDArray[np.float64]:
+            asked.extend(texts)
+            return np.full((len(texts), 1), 0.75)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plans, "_teachers", lambda *_: [("told", Told())])
+        taught = taught_material(student, found, given, seed, tmp_path / "kept", silent).train
+        every = planned("fast", replace(found, options={}))
+        assert asked == ["a", "c", "d"]
+        assert taught.shares[:, 1].tolist() == [0.375, 0, 0.375, 0.375]
+        asked.clear()
+        taught_material(every, found, given, seed, tmp_path / "other", silent)
+    assert asked == list("abcd")  # one that has no epochs reads them all
 
 
 def test_a_guided_student_gets_the_first_teachers_vectors(tmp_path: Path):

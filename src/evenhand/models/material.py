@@ -11,7 +11,6 @@ is answered by teachers, the training split is read and the others are left alon
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -27,15 +26,15 @@ from evenhand.data.corpus import Corpus
 from evenhand.data.duplicates import strict_key
 from evenhand.data.find import find, reader, used
 from evenhand.data.splits import Likeness, holdout, ties
-from evenhand.models._splicing import halved
+from evenhand.models._splicing import spliced
+from evenhand.models._varying import near_words, varied
 from evenhand.models.lessons import Lessons, Task
-from evenhand.models.plan import APART, Part, Plan
+from evenhand.models.plan import APART, SYNTHETIC, Part, Plan, Remade
 from evenhand.models.protocol import Recipe, Record
 from evenhand.models.seen import Seen
-from evenhand.models.synthetic import regendered, sentences, swapped
+from evenhand.models.synthetic import regendered, sentences, swapped, templates
 
 Bools = NDArray[np.bool_]
-_SYNTHETIC = "synthetic"
 _TOGETHER = ("twin", "duplicate")
 """What makes training posts a family, read in one batch."""
 
@@ -101,14 +100,14 @@ def material(plan: Plan, *, seed: int) -> Material:
     rows = rows.filter(~copied)
     train = rows.filter(pl.col("split") == "train")
     dev = rows.filter((pl.col("split") == "dev") & ~pl.col("kin"))
-    made = _spliced(train, plan, seed)
+    made = _made(train, plan, seed)
     made = made.filter(~strict_key(made["text"]).is_in(elsewhere.implode()))
     spread = _exchanged(pl.concat([train, made]), elsewhere, seed)
     return Material(
         train=_lessons(spread, plan.attributes),
         dev=_lessons(dev, plan.attributes),
         held_out=rows.filter(pl.col("split").is_in(["dev", "test"])),
-        posts=train.filter(pl.col("corpus") != _SYNTHETIC).select("id", "source", "text"),
+        posts=train.filter(pl.col("corpus") != SYNTHETIC).select("id", "source", "text"),
         data=data,
         counts=counts,
         plan=plan.name,
@@ -221,7 +220,6 @@ def _split(corpus: Corpus, table: pl.DataFrame, part: Part, seed: int) -> pl.Dat
         counts=pl.lit(float(part.weight)),
         swapped=pl.lit(float(part.swapped)),
         gendered=pl.lit(float(part.gendered)),
-        spliced=pl.lit(float(part.spliced)),
     )
 
 
@@ -247,6 +245,10 @@ def _own(plan: Plan, seed: int) -> pl.DataFrame:
     """Sentences of our own; those of held-out templates are dev rows."""
     if plan.synthetic is None:
         raise ValueError("the plan has no synthetic sentences")
+    known = {template.name for template in templates()}
+    absent = [name for name in plan.synthetic.left_alone if name not in known]
+    if absent:
+        raise BadInput(f"plan {plan.name}: left_alone names {', '.join(absent)}, no template")
     sides = {"train": plan.synthetic.sentences, "dev": max(200, plan.synthetic.sentences // 10)}
     parts = []
     for side, many in sides.items():
@@ -258,53 +260,71 @@ def _own(plan: Plan, seed: int) -> pl.DataFrame:
         parts.append(
             pl.DataFrame(
                 {
-                    "id": [f"{side}:{number}" for number in range(len(made))],
-                    "source": _SYNTHETIC,
+                    "id": [f"{side}:{number} {s.template}" for number, s in enumerate(made)],
+                    "source": SYNTHETIC,
                     "text": [s.text for s in made],
                     **{a: pl.Series(values, dtype=pl.Boolean) for a, values in columns.items()},
                     "weight": 1.0,
-                    "family": [f"{_SYNTHETIC} {side} {number}" for number in range(len(made))],
+                    "family": [f"{SYNTHETIC} {side} {number}" for number in range(len(made))],
                     "split": side,
                     "kin": False,
                     "times": 1.0,
                     "counts": 1.0,
                     "swapped": 0.0,
                     "gendered": 0.0,
-                    "spliced": 0.0,
-                    "corpus": _SYNTHETIC,
+                    "corpus": SYNTHETIC,
                 }
             )
         )
     return pl.concat(parts)
 
 
-def _spliced(train: pl.DataFrame, plan: Plan, seed: int) -> pl.DataFrame:
-    """Posts whose second half is that of another post of their corpus; nothing is known of them.
+def _made(train: pl.DataFrame, plan: Plan, seed: int) -> pl.DataFrame:
+    """Texts made of posts and of sentences of our own, of which nothing is known.
 
-    Who is to be read more than once in an epoch is put together with several posts.
+    The second half of one is that of another of its corpus, or some of its words are others.
     """
-    rng = stream(seed, "splice")
     made = [train.clear()]
-    for _, some in train.filter(pl.col("spliced") > 0).group_by("corpus", maintain_order=True):
-        halves = [halved(text) for text in some["text"]]
-        many = math.ceil(some["spliced"][0])
-        for number in range(many):
-            other = rng.permutation(some.height).tolist()
-            texts = [
-                f"{a} {halves[at][1]}".strip() for (a, _), at in zip(halves, other, strict=True)
-            ]
-            made.append(
-                some.with_columns(
-                    pl.lit(None, dtype=pl.Boolean).alias(attribute) for attribute in plan.attributes
-                ).with_columns(
-                    text=pl.Series(texts),
-                    times=pl.col("spliced") / many,
-                    family=pl.lit(f"spliced {number} ") + pl.col("corpus") + " " + pl.col("id"),
-                    swapped=pl.lit(0.0),
-                    gendered=pl.lit(0.0),
-                )
-            )
-    return pl.concat(made)
+    for name, how in _remade(plan):
+        some = train.filter(pl.col("corpus") == name)
+        texts = some["text"].to_list()
+        rng = stream(seed, "splice", name)
+        for number in range(how.made(how.spliced)):
+            new = spliced(texts, rng)
+            made.append(_unknown(some, plan, new, f"spliced {number}", how.spliced, how))
+        rng = stream(seed, "vary", name)
+        for number in range(how.made(how.varied)):
+            other = [varied(text, near_words(), rng) for text in texts]
+            made.append(_unknown(some, plan, other, f"varied {number}", how.varied, how))
+    alone = plan.synthetic.left_alone if plan.synthetic else []
+    ours, template = pl.col("corpus") == SYNTHETIC, pl.col("id").str.split(" ").list.last()
+    return pl.concat(made).filter(~(ours & template.is_in(alone)))
+
+
+def _remade(plan: Plan) -> list[tuple[str, Remade]]:
+    """What texts are made of: corpora, and sentences of our own."""
+    own = [(SYNTHETIC, plan.synthetic)] if plan.synthetic else []
+    return [*((part.name, part) for part in plan.parts), *own]
+
+
+def _unknown(
+    some: pl.DataFrame,
+    plan: Plan,
+    texts: Sequence[str | None],
+    named: str,
+    times: float,
+    how: Remade,
+) -> pl.DataFrame:
+    """What was made of some posts: of each a text of which nothing is known, or none."""
+    null = pl.lit(None, dtype=pl.Boolean)
+    return some.with_columns(
+        *(null.alias(attribute) for attribute in plan.attributes),
+        text=pl.Series(texts, dtype=pl.String),
+        times=pl.lit(times / how.made(times)),
+        family=pl.lit(f"{named} ") + pl.col("corpus") + " " + pl.col("id"),
+        swapped=pl.lit(0.0),
+        gendered=pl.lit(0.0),
+    ).filter(pl.col("text").is_not_null())
 
 
 def _exchanged(train: pl.DataFrame, elsewhere: pl.Series, seed: int) -> pl.DataFrame:

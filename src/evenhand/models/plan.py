@@ -18,13 +18,14 @@ reads the corpora.
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, Self, TypeVar, get_type_hints
 
 from evenhand.core.errors import BadInput
 from evenhand.models.options import expected, fits, unknown
@@ -34,10 +35,34 @@ _TABLES: dict[str, Any] = {
     "options": dict, "calibrate": dict, "perspective": dict, "ships": bool,
 }  # fmt: skip
 APART = ("author", "twin", "template", "duplicate")
+SYNTHETIC = "synthetic"
+"""The corpus and the source of sentences of our own."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Part:
+class Remade:
+    """What is made of texts for teachers to answer, since nobody labelled it."""
+
+    spliced: float = 0.0
+    """How often in an epoch a post is read whose second half is another post's (above 1: that of
+    several, in turn)."""
+    varied: float = 0.0
+    """How often in an epoch a post is read with other words for some of its words (above 1: with
+    several such sets, in turn)."""
+    versions: int = 1
+    """How many texts are at least made of a post in either way, to be read in turn."""
+
+    def made(self, times: float) -> int:
+        """How many texts are made of a post that are read so often in an epoch, all together."""
+        return max(self.versions, math.ceil(times)) if times else 0
+
+    def as_written(self) -> Self:
+        """The same, and nothing is made of it."""
+        return replace(self, spliced=0.0, varied=0.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part(Remade):
     """A corpus of a plan."""
 
     name: str
@@ -57,9 +82,6 @@ class Part:
     """The share of readings in which an identity named in a post is exchanged for another."""
     gendered: float = 0.0
     """The same for posts that name no such identity but men or women: they change places."""
-    spliced: float = 0.0
-    """How often in an epoch a post is read whose second half is another post's (above 1: that of
-    several, in turn); teachers answer for what comes of it."""
     apart: list[str] = field(default_factory=lambda: list(APART))
     """Posts that share one of these with a held-out post are not trained on."""
     not_in: list[str] = field(default_factory=list)
@@ -69,11 +91,14 @@ class Part:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Synthetic:
+class Synthetic(Remade):
     """Sentences of our own (:mod:`evenhand.models.synthetic`), half of them hateful."""
 
     sentences: int
     attribute: str
+    left_alone: list[str] = field(default_factory=list)
+    """Templates of whose sentences nothing is made, since what came of them was too near a case of
+    a suite."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,11 +146,10 @@ class Plan:
         """What the teachers of these attributes learn: the corpora that label them, and no more."""
         parts = [
             replace(
-                part,
+                part.as_written(),
                 yes={a: part.yes[a] for a in part.yes if a in attributes},
                 none_means_no=[],
                 taught=[],
-                spliced=0.0,
             )
             for part in self.parts
         ]
@@ -133,7 +157,7 @@ class Plan:
             self,
             attributes=tuple(a for a in self.attributes if a in attributes),
             parts=tuple(part for part in parts if part.yes),
-            synthetic=self.synthetic
+            synthetic=self.synthetic.as_written()
             if self.synthetic and self.synthetic.attribute in attributes
             else None,
             teachers=None,
@@ -274,6 +298,7 @@ def _plan(name: str, text: str, where: str) -> Plan:
             f"({', '.join(attributes)})"
         )
     faults += _untaught(where, [part for part in parts if part], teachers, named)
+    faults += _unanswered(where, parts, synthetic, teachers)
     if faults:
         raise BadInput(*faults)
     return Plan(
@@ -329,9 +354,28 @@ def _untaught(
             for a in part.taught
             if a in part.yes
         ]
-        if part.spliced and not answered.intersection(part.yes):
-            faults.append(f"{where}: {part.name} is spliced, but no teacher answers what it labels")
     return sorted(faults)
+
+
+def _unanswered(
+    where: str,
+    parts: Sequence[Part | None],
+    synthetic: Synthetic | None,
+    teachers: Teachers | None,
+) -> list[str]:
+    """What is made of texts and has nobody to answer for it."""
+    answered = set(teachers.attributes) if teachers else set[str]()
+    remade: list[tuple[str, Remade, set[str]]] = [
+        (part.name, part, {*part.yes, *part.taught}) for part in parts if part
+    ]
+    if synthetic:
+        remade.append((SYNTHETIC, synthetic, {synthetic.attribute}))
+    return [
+        f"{where}: {name} is {how}, but no teacher answers for it"
+        for name, what, attributes in remade
+        for how in ("spliced", "varied")
+        if getattr(what, how) and not answered & attributes
+    ]
 
 
 def _made(kind: type[T], row: Any, where: str, faults: list[str]) -> T | None:
@@ -348,12 +392,14 @@ def _made(kind: type[T], row: Any, where: str, faults: list[str]) -> T | None:
     before = len(faults)
     faults += [f"{where}: {unknown(key, types)}" for key in row if key not in types]
     faults += [f"{where}: {key} is missing" for key in needed if key not in row]
-    for key in ("times", "times_without", "weight", "spliced"):
+    for key in ("times", "times_without", "weight", "spliced", "varied"):
         if not (fits(row.get(key, 1.0), float) and row.get(key, 1.0) >= 0):
             faults.append(f"{where}: {key} is {row[key]!r}; expected a number of 0 or more")
     for key in ("swapped", "gendered", "held_out", "base_rate", "trust"):
         if not (fits(row.get(key, 0.1), float) and 0 <= row.get(key, 0.1) < 1):
             faults.append(f"{where}: {key} is {row[key]!r}; expected a share from 0 to below 1")
+    if fits(row.get("versions", 1), int) and row.get("versions", 1) < 1:
+        faults.append(f"{where}: versions is {row['versions']}; expected 1 or more")
     if len(faults) == before:
         faults += [
             f"{where}: {key} is {value!r}; expected {expected(types[key])}"

@@ -31,7 +31,7 @@ from evenhand.models.lessons import Lessons, taught
 from evenhand.models.material import Bools, Material, material
 from evenhand.models.options import from_json
 from evenhand.models.perspective_like import learn_maps
-from evenhand.models.plan import Part, Plan, Target, find_plan
+from evenhand.models.plan import SYNTHETIC, Plan, Target, find_plan
 from evenhand.models.protocol import Detector, Probabilities, Trained
 from evenhand.models.saving import load, save
 from evenhand.models.scoring import KnowsPosts
@@ -152,6 +152,7 @@ def taught_material(
 ) -> Material:
     """The rows with the mean answer of teachers; those trained for it are kept in a folder.
 
+    They are asked about what is read in some epoch of the training and what it is a mate of.
     A student that is guided gets the vectors of the first teacher that has any, about their mean.
     """
     if plan.teachers is None:
@@ -159,6 +160,8 @@ def taught_material(
     names, trust = plan.teachers.attributes, plan.teachers.trust
     train = given.train
     labels, left = _answered(plan, train, names)
+    read = _read(student, train, seed)
+    labels, left = labels & read[:, None], left & read[:, None]
     rows = np.flatnonzero((labels | left).any(axis=1))
     texts = [train.texts[row] for row in rows.tolist()]
     answers = list[Probabilities]()
@@ -192,26 +195,34 @@ def taught_material(
     return replace(given, train=taught(train, names, mean, shares=shares))
 
 
+def _read(student: LearnsMaterial, train: Lessons, seed: int) -> Bools:
+    """The rows that a student reads, and their mates; all of them where it has no epochs."""
+    if not isinstance(student, Transformer):
+        return np.ones(len(train), dtype=np.bool_)
+    read = np.zeros(len(train), dtype=np.bool_)
+    for epoch in range(student.epochs):
+        read[train.read_in(epoch, seed)] = True
+    if train.mates is not None:
+        has = train.mates >= 0
+        read[train.mates[has & read]] = True
+    return read
+
+
 def _answered(plan: Plan, train: Lessons, names: Sequence[str]) -> tuple[Bools, Bools]:
     """What teachers answer, a column a name: beside a label, and in place of one.
 
-    Where no label at all means no (``none_means_no``), nobody is asked; posts of two halves
-    (``spliced``) have no label.
+    Where no label at all means no (``none_means_no``), nobody is asked; what is made of posts
+    (``spliced``, ``varied``) has no label.
     """
-    parts = {part.name: part for part in plan.parts}
+    labels = {part.name: set(part.yes) for part in plan.parts}
+    answers = {part.name: {*part.yes, *part.taught} for part in plan.parts}
+    if plan.synthetic:
+        labels[SYNTHETIC] = answers[SYNTHETIC] = {plan.synthetic.attribute}
     numbers = {task.name: number for number, task in enumerate(train.tasks)}
     known = train.labelled[:, [numbers[name] for name in names]]
-    own = np.array([[_labels(parts.get(part), name) for name in names] for part in train.parts])
-    asked = np.array([[_leaves(parts.get(part), name) for name in names] for part in train.parts])
+    own = np.array([[name in labels[part] for name in names] for part in train.parts])
+    asked = np.array([[name in answers[part] for name in names] for part in train.parts])
     return known & own, asked & ~known
-
-
-def _labels(part: Part | None, name: str) -> bool:
-    return part is None or name in part.yes  # sentences of our own are no part
-
-
-def _leaves(part: Part | None, name: str) -> bool:
-    return part is not None and (name in part.taught or name in part.yes)
 
 
 def _remembered(
@@ -321,7 +332,7 @@ def ready_to_score(
     detector: Attributes, plan: Plan, given: Material, seed: int
 ) -> tuple[Attributes, list[Finding]]:
     """The detector calibrated on dev posts, and mapped if the plan says so."""
-    dev = given.held_out.filter((pl.col("split") == "dev") & (pl.col("source") != "synthetic"))
+    dev = given.held_out.filter((pl.col("split") == "dev") & (pl.col("source") != SYNTHETIC))
     margins = detector.margins(dev["text"].to_list())
     calibrations = dict[str, Calibration]()
     for number, attribute in enumerate(detector.attributes):

@@ -1,0 +1,91 @@
+"""A text in which some words stand for words near them, as a teacher's question and not as a post.
+
+Near are words that a base represents alike in its first layer: words of a kind, synonyms,
+opposites. Other forms of the same word are none, since they say the same and break the sentence,
+nor are the commonest words, which hold it together. What the text says may change, so its label is
+not known; a teacher can say what it takes it for. The idea is that of Jiao et al. (TinyBERT, 2020,
+section 3.2), where a masked language model and GloVe name the words; here it is the base alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+import numpy as np
+
+from evenhand.models.base_weights import WEIGHTS, find_base
+
+_WORD = re.compile(r"(?<![\w@#/&.'’-])[A-Za-z]{2,}(?![\w@/'’-]|:/|\.\w)")
+"""A word that is no part of a handle, a hashtag, a link or another word."""
+_SHARE = 0.2
+"""Of the words that have near ones, how many change; one at least."""
+_NEAR = 8
+"""From how many words the new one is drawn."""
+_ALIKE = 0.3
+"""The least cosine of two near words."""
+_LOOKED_AT = 24
+"""How many nearest words are looked at for those that are no other forms."""
+_COMMONEST = 100
+"""So many words stay as they are; the base's vocabulary begins with the commonest."""
+_STEM = 4
+"""Words that begin with the same so many letters are forms of one word."""
+_AT_A_TIME = 2048
+
+
+def varied(text: str, near: Mapping[str, Sequence[str]], rng: np.random.Generator) -> str | None:
+    """The text with other words for some of its words; None where no word has any near it.
+
+    >>> varied("He was late, Ann", {"late": ["early"]}, np.random.default_rng(0))
+    'He was early, Ann'
+    """
+    found = [match for match in _WORD.finditer(text) if match[0].lower() in near]
+    if not found:
+        return None
+    chosen = rng.random(len(found)) < _SHARE
+    chosen[rng.integers(len(found))] = True
+    parts, done = [], 0
+    for match in (match for match, changes in zip(found, chosen, strict=True) if changes):
+        words = near[match[0].lower()]
+        parts += [
+            text[done : match.start()],
+            _as_written(words[int(rng.integers(len(words)))], match[0]),
+        ]
+        done = match.end()
+    return "".join([*parts, text[done:]])
+
+
+def _as_written(word: str, old: str) -> str:
+    """A word in the case of another."""
+    if old.isupper():
+        return word.upper()
+    return word.capitalize() if old[0].isupper() else word
+
+
+@cache
+def near_words() -> dict[str, list[str]]:
+    """The words that the default base represents alike, nearest first, for each that has any."""
+    from safetensors import safe_open
+    from tokenizers import Tokenizer
+
+    folder = find_base("").folder
+    numbers = Tokenizer.from_file(str(folder / "tokenizer.json")).get_vocab()
+    words = sorted((w for w in numbers if re.fullmatch("[a-z]{2,}", w)), key=numbers.__getitem__)
+    words = words[_COMMONEST:]
+    with safe_open(folder / WEIGHTS, framework="numpy") as file:
+        name = next(key for key in file.keys() if key.endswith("word_embeddings.weight"))  # noqa: SIM118
+        table = file.get_tensor(name)[[numbers[word] for word in words]].astype(np.float64)
+    table -= table.mean(axis=0)
+    table /= np.linalg.norm(table, axis=1, keepdims=True)
+    found = {}
+    for start in range(0, len(words), _AT_A_TIME):
+        alike = table[start : start + _AT_A_TIME] @ table.T
+        for word, each in zip(words[start:], alike, strict=False):
+            nearest = np.argpartition(-each, _LOOKED_AT)[:_LOOKED_AT]
+            nearest = nearest[np.argsort(-each[nearest], kind="stable")]
+            others = [words[at] for at in nearest.tolist() if each[at] >= _ALIKE]
+            others = [other for other in others if other[:_STEM] != word[:_STEM]][:_NEAR]
+            if others:
+                found[word] = others
+    return found
