@@ -1,11 +1,11 @@
 """What handles in posts do to HATE, and what dropping them does.
 
-``python benchmarks/handles.py DETECTOR …`` (``evenhand-base`` or a saved folder of the recipe
-``transformer``) prints, for each, decisions on posts of two corpora of tweets that name somebody by
-a handle, with handles read as ``@user`` and with handles dropped (intervals resample posts), and
-how many ordinary comments of 20 to 280 characters are called HATE when made-up handles are put
-before or behind them. docs/methods/evenhand-base.md
-has the tables. Needs ``EVENHAND_DATA``.
+``python benchmarks/handles.py DETECTOR …`` (one in the box, or a saved folder of the recipe
+``transformer`` or ``fast``) prints, for each, decisions on posts of two corpora of tweets that name
+somebody by a handle, with handles read as ``@user`` and with handles dropped (intervals resample
+posts), and how many ordinary comments of 20 to 280 characters are called HATE when made-up handles
+are put before or behind them. docs/methods/evenhand-base.md has the tables. Needs
+``EVENHAND_DATA``.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from evenhand.core.streams import stream
 from evenhand.data.find import find, reader
 from evenhand.models.encoder_detector import EncoderDetector
+from evenhand.models.fast import FastDetector
 from evenhand.models.find import detector
 from evenhand.models.front_end import Handles
 from evenhand.models.material import material
@@ -41,14 +42,14 @@ PLACES = {
 }  # fmt: skip
 
 
-def ways(name: str) -> dict[str, EncoderDetector]:
+def ways(name: str) -> dict[str, EncoderDetector | FastDetector]:
     """A detector that reads handles, and the same without."""
     found = detector(name)
-    assert isinstance(found, EncoderDetector)
+    assert isinstance(found, EncoderDetector | FastDetector)
     return {way: replace(found, front_end=replace(found.front_end, handles=way)) for way in HANDLES}
 
 
-def hate(found: EncoderDetector, texts: list[str]) -> NDArray[np.float64]:
+def hate(found: EncoderDetector | FastDetector, texts: list[str]) -> NDArray[np.float64]:
     """The probability of HATE."""
     return found.score(texts)[:, found.attributes.index(HATE)]
 
@@ -61,7 +62,7 @@ def figures(yes: NDArray[np.bool_], p: NDArray[np.float64]) -> NDArray[np.float6
     return np.array([(flagged == yes).mean(), flagged[yes].mean(), flagged[~yes].mean(), area])
 
 
-def on_tweets(compared: dict[str, EncoderDetector]) -> Iterator[str]:
+def on_tweets(compared: dict[str, EncoderDetector | FastDetector]) -> Iterator[str]:
     """Both ways on posts with handles, and their difference on the same posts."""
     yield "| with a handle | handles | accuracy | hateful called HATE | others called HATE | AUC |"
     yield "|---|---|---|---|---|---|"
@@ -87,7 +88,7 @@ def on_tweets(compared: dict[str, EncoderDetector]) -> Iterator[str]:
         yield f"| | difference | {' | '.join(cells)} |"
 
 
-def on_comments(compared: dict[str, EncoderDetector]) -> Iterator[str]:
+def on_comments(compared: dict[str, EncoderDetector | FastDetector]) -> Iterator[str]:
     """How many comments without any label are called HATE."""
     rows = material(measured(find_plan("evenhand-base")), seed=0).held_out
     six = [column for column in rows.columns if column.isupper() and column != HATE]

@@ -1,5 +1,6 @@
 import math
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -285,6 +286,21 @@ def test_disguises_and_emoji_are_read_by_the_front_end():
     assert plain.tolist() == disguised.tolist()
 
 
+def test_handles_are_read_or_dropped(monkeypatch, tmp_path):
+    named = lessons()
+    named = replace(named, texts=[f"{text} @ann" for text in named.texts])
+    kept, dropped = trained(named), trained(named, handles="dropped")
+    assert dropped.weights.tolist() == trained().weights.tolist()
+    texts = ["you fool", "you fool @ann", "RT @bob: you fool"]
+    assert len(set(kept.margins(texts)[:, 0])) > 1
+    assert len(set(dropped.margins(texts)[:, 0])) == 1
+    save(dropped, tmp_path / "fast")
+    assert load(tmp_path / "fast").margins(texts).tolist() == dropped.margins(texts).tolist()
+    few = dropped.margins(texts)
+    monkeypatch.setattr(fast, "_MANY", 1)  # compiled from here on
+    assert dropped.margins(texts).tolist() == few.tolist()
+
+
 def test_weights_are_whole_numbers_of_8_bits_near_the_learned_ones():
     detector = trained()
     assert detector.weights.dtype == np.int8
@@ -332,6 +348,11 @@ def test_arrays_that_do_not_fit_are_refused():
     for name in ("weights", "idf", "kept"):
         with pytest.raises(ValueError, match="buckets"):
             Fast().restore(detector.record, {**arrays, name: arrays[name][:-1]})
+
+
+def test_unknown_handles_are_refused():
+    with pytest.raises(BadInput, match="handles is 'gone'; expected one of kept, dropped"):
+        Fast(handles="gone")
 
 
 @pytest.mark.parametrize("options", [{"buckets": 0}, {"c": 0.0}, {"c": math.inf}])

@@ -164,6 +164,7 @@ def test_many_texts_score_as_each_alone_with_and_without_numba(monkeypatch):
 
 def by_hand(text, detector=FAST):
     """Margins of one text in plain Python, from the words of the docs; nothing is shared."""
+    (text,) = detector.front_end.addressed([text])
     shown = f" {' '.join(FrontEnd()._passed(text).lower().split())} "
     shown = shown.encode("utf-32-le", "replace").decode("utf-32-le")
     runs = [

@@ -27,7 +27,7 @@ from evenhand.core.errors import BadInput, NotEnoughData
 from evenhand.models._hashed import Hashed, compiled
 from evenhand.models._regression import Learned, regression
 from evenhand.models.calibration import Calibration, packed, probabilities, unpacked
-from evenhand.models.front_end import UNCHANGED, FrontEnd, expect_front_end
+from evenhand.models.front_end import UNCHANGED, FrontEnd, Handles, expect_front_end
 from evenhand.models.front_end import VERSION as FRONT_END
 from evenhand.models.lessons import Lessons, Task, columns
 from evenhand.models.protocol import HATE, Arrays, Probabilities, Record, Trained
@@ -67,11 +67,19 @@ class Fast:
     """How many buckets have weights at most."""
     c: float = 1.0
     """How little large weights cost: the inverse of the penalty on their squares."""
+    handles: Handles = "kept"
+    """Whether handles are read as ``@user``, or not at all."""
 
     def __post_init__(self) -> None:
+        _ = self.front_end  # which refuses what it does not know
         for name in ("buckets", "c"):
             if not 0 < getattr(self, name) < np.inf:
                 raise BadInput(f"fast: {name} is {getattr(self, name)}; expected more than 0")
+
+    @property
+    def front_end(self) -> FrontEnd:
+        """How texts are cleaned."""
+        return FrontEnd(handles=self.handles)
 
     def fit(self, posts: pl.DataFrame, gold: pl.DataFrame, *, seed: int) -> FastDetector:
         """Learn one corpus."""
@@ -90,17 +98,17 @@ class Fast:
 
     def restore(self, record: Record, arrays: Arrays) -> FastDetector:
         """The detector that gave these arrays."""
-        return FastDetector.restore(record, arrays)
+        return FastDetector.restore(record, arrays, self.front_end)
 
     def _fitted(self, train: Lessons, dev: Lessons | None, known: Record) -> FastDetector:
-        texts = FrontEnd().texts(train.texts)
+        texts = self.front_end.texts(train.texts)
         answers = columns(train.tasks)
         counts = (train.weights * train.times)[:, None]
         hashed = Hashed.learn(
             texts, (train.shares * counts).astype(np.float64), answers, self.buckets
         )
         table = hashed.rows(texts)
-        judged = None if dev is None else hashed.rows(FrontEnd().texts(dev.texts))
+        judged = None if dev is None else hashed.rows(self.front_end.texts(dev.texts))
         found: list[Learned] = []
         chosen: dict[str, float] = {}
         for number, task in enumerate(train.tasks):
@@ -115,6 +123,7 @@ class Fast:
         return FastDetector(
             record=replace(known, provenance=provenance),
             hashed=hashed,
+            front_end=self.front_end,
             weights=np.rint(weights / scale).astype(np.int8),
             scale=scale,
             bias=np.concatenate([learned.bias for learned in found]),
@@ -169,6 +178,7 @@ class FastDetector(Trained):
     """A weight of each bucket for each attribute."""
 
     hashed: Hashed
+    front_end: FrontEnd
     weights: NDArray[np.int8]
     """One row a bucket, one column an attribute, in steps of ``scale``."""
     scale: Floats
@@ -198,6 +208,7 @@ class FastDetector(Trained):
 
     def _sums(self, texts: Sequence[str], quick: Pieces | None) -> Floats:
         """Margins without bias, the same to the last bit either way."""
+        texts = self.front_end.addressed(texts)
         if quick is None:
             return self._sums_of_clean(FrontEnd().texts(texts), None)
         sums, left = quick.margins(texts)
@@ -239,11 +250,12 @@ class FastDetector(Trained):
         }
 
     @classmethod
-    def restore(cls, record: Record, arrays: Arrays) -> Self:
+    def restore(cls, record: Record, arrays: Arrays, front_end: FrontEnd) -> Self:
         """The detector that gave these arrays."""
         expect_front_end(record.name, record.provenance.get("front_end"))
         hashed = Hashed.restore(arrays)
         weights, scale, bias = arrays["weights"], arrays["scale"], arrays["bias"]
         if not weights.shape == (len(hashed), len(bias)) or len(scale) != len(bias):
             raise ValueError(f"{len(hashed)} buckets with weights of shape {weights.shape}")
-        return cls(record, hashed, weights, scale, bias, unpacked(arrays["calibrations"]))
+        known = unpacked(arrays["calibrations"])
+        return cls(record, hashed, front_end, weights, scale, bias, known)

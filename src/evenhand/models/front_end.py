@@ -88,8 +88,7 @@ class FrontEnd:
 
     def texts(self, texts: Sequence[str]) -> list[str]:
         """The texts as a reader sees them, faster than one by one with their places."""
-        if self.handles == "dropped":
-            texts = list(map(_posts.without_addresses, texts))
+        texts = self.addressed(texts)
         if self.emoji != "words" and not all(map(str.isascii, texts)):
             return list(map(self._passed, texts))
         told = zip(texts, UNCHANGED(texts), strict=True)
@@ -99,6 +98,12 @@ class FrontEnd:
                 for text, same in told
             ]
         return [self._passed(text) if same is None else same for text, same in told]
+
+    def addressed(self, texts: Sequence[str]) -> Sequence[str]:
+        """The texts before all else is cleaned: as they are, or without handles."""
+        if self.handles == "kept":
+            return texts
+        return list(map(_posts.without_addresses, texts))
 
     def _passed(self, text: str) -> str:
         """The text after all passes."""

@@ -27,7 +27,7 @@ from evenhand.models.base_weights import Base, find_base
 from evenhand.models.encoder import SHORTEST, Encoder
 from evenhand.models.encoder_detector import EncoderDetector
 from evenhand.models.front_end import VERSION as FRONT_END
-from evenhand.models.front_end import FrontEnd
+from evenhand.models.front_end import Emoji, FrontEnd, Handles, Identities
 from evenhand.models.lessons import Lessons, Task
 from evenhand.models.protocol import HATE, Arrays, Record
 from evenhand.models.training import TrainingRows, record, training_rows
@@ -94,13 +94,13 @@ class Transformer:
     """Whether training multiplies in 16 bits, which some processors do twice as fast."""
     int8: bool = False
     """Whether the saved weights are whole numbers of 8 bits."""
-    emoji: Literal["words", "kept", "dropped"] = "words"
+    emoji: Emoji = "words"
     """How emoji are read: by their names, as they are, or not at all."""
     undo: bool = True
     """Whether disguised words are read as what they stand for."""
-    identities: Literal["named", "one"] = "named"
+    identities: Identities = "named"
     """Whether groups of people are read as they are named, or one word stands for all of them."""
-    handles: Literal["kept", "dropped"] = "kept"
+    handles: Handles = "kept"
     """Whether handles are read as ``@user``, or not at all."""
 
     def __post_init__(self) -> None:
