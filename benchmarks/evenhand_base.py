@@ -69,9 +69,9 @@ def main() -> None:
 
 def labelled(plan: Plan) -> Plan:
     """What people labelled, and no more: the others are not told that no label means no."""
-    parts = (replace(part.as_written(), none_means_no=[]) for part in plan.parts)
-    own = plan.synthetic.as_written() if plan.synthetic else None
-    return replace(plan, parts=tuple(parts), synthetic=own)
+    plan = plan.as_written()
+    parts = (replace(part, none_means_no=[]) for part in plan.parts)
+    return replace(plan, parts=tuple(parts))
 
 
 def page(given: argparse.Namespace, rows: Material) -> Iterator[str]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 
@@ -24,12 +25,10 @@ from evenhand.audits.suite_files import read_source
 from evenhand.audits.suites import find_suite
 from evenhand.audits.templates import read_set, sentences_of, set_names
 from evenhand.core import registry
-from evenhand.core.streams import stream
 from evenhand.data.duplicates import strict_key
-from evenhand.models._splicing import spliced
 from evenhand.models._synthetic_source import SLUR_SLOTS, TERM_SLOTS, source, words
-from evenhand.models._varying import near_words, varied
-from evenhand.models.plan import SYNTHETIC, find_plan
+from evenhand.models.material import _made, _own
+from evenhand.models.plan import find_plan
 from evenhand.models.synthetic import Sentence, sentences, templates
 
 MOST_ALIKE = 0.5
@@ -87,26 +86,11 @@ def our_sentences() -> tuple[Sentence, ...]:
 
 @cache
 def made_of_ours() -> tuple[tuple[str, str], ...]:
-    """Templates and the texts that training makes of our sentences.
-
-    Two halves, or some other words.
-    """
-    plan = find_plan("evenhand-base").synthetic
-    assert plan is not None
-    sources = sentences(0, many=plan.sentences)
-    texts = [sentence.text for sentence in sources]
-    splice, vary = (stream(0, how, SYNTHETIC) for how in ("splice", "vary"))
-    made = [spliced(texts, splice) for _ in range(plan.made(plan.spliced))]
-    made += [
-        [varied(text, near_words(), vary) or text for text in texts]
-        for _ in range(plan.made(plan.varied))
-    ]
-    return tuple(
-        (sentence.template, text)
-        for new in made
-        for sentence, text in zip(sources, new, strict=True)
-        if sentence.template not in plan.left_alone
-    )
+    """Templates and the texts that training makes of our sentences: two halves, other words."""
+    plan = replace(find_plan("evenhand-base"), parts=())
+    made = _made(_own(plan, 0).filter(pl.col("split") == "train"), plan, 0)
+    named = made.select(pl.col("id").str.split(" ").list.last(), "text")
+    return tuple(named.iter_rows())
 
 
 @cache

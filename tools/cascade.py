@@ -199,7 +199,7 @@ def _quicker(cascade: Cascade, texts: Sequence[str]) -> float:
 
 def chosen(given: argparse.Namespace) -> dict[str, Any]:
     """The document, from dev posts."""
-    rows = material(find_plan(BASE), seed=0).held_out
+    rows = material(find_plan(BASE).as_written(), seed=0).held_out
     rows = rows.filter((pl.col("split") == "dev") & (pl.col("source") != SYNTHETIC))
     rows = rows.sort("corpus", "id")
     texts = rows["text"].to_list()

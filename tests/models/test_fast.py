@@ -296,9 +296,10 @@ def test_handles_are_read_or_dropped(monkeypatch, tmp_path):
     assert len(set(dropped.margins(texts)[:, 0])) == 1
     save(dropped, tmp_path / "fast")
     assert load(tmp_path / "fast").margins(texts).tolist() == dropped.margins(texts).tolist()
-    few = dropped.margins(texts)
-    monkeypatch.setattr(fast, "_MANY", 1)  # compiled from here on
-    assert dropped.margins(texts).tolist() == few.tolist()
+    texts += ["@ann welcome", "welcome day"]
+    plain = dropped._sums_of_clean(dropped.front_end.texts(texts), None) + dropped.bias
+    monkeypatch.setattr(fast, "_MANY", 1)  # compiled
+    assert dropped.margins(texts).tolist() == plain.tolist()
 
 
 def test_weights_are_whole_numbers_of_8_bits_near_the_learned_ones():

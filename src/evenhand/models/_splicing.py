@@ -7,9 +7,6 @@ of. Its label is not known; a teacher can say what it takes it for.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-
-import numpy as np
 
 _PLACES = (
     re.compile(r"(?<=[.!?…])\s+"),
@@ -20,19 +17,6 @@ _PLACES = (
 """Where a text is cut: between sentences, else between clauses, before a joining word, anywhere."""
 _MIDDLE = (0.25, 0.75)
 """Which part of a text is its middle."""
-
-
-def spliced(texts: Sequence[str], rng: np.random.Generator) -> list[str]:
-    """Of each text the first half, and the second of another: a permutation says whose.
-
-    >>> spliced(["I saw them. They were late", "Look! It rains"], np.random.default_rng(3))
-    ['I saw them. It rains', 'Look! They were late']
-    """
-    halves = [halved(text) for text in texts]
-    other = rng.permutation(len(halves)).tolist()
-    return [
-        f"{first} {halves[at][1]}".strip() for (first, _), at in zip(halves, other, strict=True)
-    ]
 
 
 def halved(text: str) -> tuple[str, str]:

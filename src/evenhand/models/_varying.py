@@ -1,10 +1,11 @@
 """A text in which some words stand for words near them, as a teacher's question and not as a post.
 
 Near are words that a base represents alike in its first layer: words of a kind, synonyms,
-opposites. Other forms of the same word are none, since they say the same and break the sentence,
-nor are the commonest words, which hold it together. What the text says may change, so its label is
-not known; a teacher can say what it takes it for. The idea is that of Jiao et al. (TinyBERT, 2020,
-section 3.2), where a masked language model and GloVe name the words; here it is the base alone.
+opposites. Most other forms of the same word are none, since they say the same and break the
+sentence, nor are the commonest words, which hold it together. What the text says may change, so its
+label is not known; a teacher can say what it takes it for. The idea is that of Jiao et al.
+(TinyBERT, 2020, section 3.2), where a masked language model and GloVe name the words; here it is
+the base alone.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ import numpy as np
 
 from evenhand.models.base_weights import WEIGHTS, find_base
 
-_WORD = re.compile(r"(?<![\w@#/&.'’-])[A-Za-z]{2,}(?![\w@/'’-]|:/|\.\w)")
-"""A word that is no part of a handle, a hashtag, a link or another word."""
+_WORD = re.compile(r"\S*(?:://|www\.|@)\S*|(?<![\w#/&.'’-])([A-Za-z]{2,})(?![\w/'’-]|\.\w)")
+"""What may be an address, whole; or a word that is no part of a hashtag or of another word."""
 _SHARE = 0.2
-"""Of the words that have near ones, how many change; one at least."""
+"""Of the words that have near ones, how many change; one where chance has chosen none."""
 _NEAR = 8
 """From how many words the new one is drawn."""
 _ALIKE = 0.3
@@ -30,8 +31,8 @@ _LOOKED_AT = 24
 _COMMONEST = 100
 """So many words stay as they are; the base's vocabulary begins with the commonest."""
 _STEM = 4
-"""Words that begin with the same so many letters are forms of one word."""
-_AT_A_TIME = 2048
+"""Words that begin with the same so many letters, or one with the other, are forms of one word."""
+_AT_A_TIME = 256
 
 
 def varied(text: str, near: Mapping[str, Sequence[str]], rng: np.random.Generator) -> str | None:
@@ -40,11 +41,12 @@ def varied(text: str, near: Mapping[str, Sequence[str]], rng: np.random.Generato
     >>> varied("He was late, Ann", {"late": ["early"]}, np.random.default_rng(0))
     'He was early, Ann'
     """
-    found = [match for match in _WORD.finditer(text) if match[0].lower() in near]
+    found = [match for match in _WORD.finditer(text) if (match[1] or "").lower() in near]
     if not found:
         return None
     chosen = rng.random(len(found)) < _SHARE
-    chosen[rng.integers(len(found))] = True
+    if not chosen.any():
+        chosen[rng.integers(len(found))] = True
     parts, done = [], 0
     for match in (match for match, changes in zip(found, chosen, strict=True) if changes):
         words = near[match[0].lower()]
@@ -66,10 +68,10 @@ def _as_written(word: str, old: str) -> str:
 @cache
 def near_words() -> dict[str, list[str]]:
     """The words that the default base represents alike, nearest first, for each that has any."""
+    folder = find_base("").folder  # which says what to install
     from safetensors import safe_open
     from tokenizers import Tokenizer
 
-    folder = find_base("").folder
     numbers = Tokenizer.from_file(str(folder / "tokenizer.json")).get_vocab()
     words = sorted((w for w in numbers if re.fullmatch("[a-z]{2,}", w)), key=numbers.__getitem__)
     words = words[_COMMONEST:]
@@ -85,7 +87,13 @@ def near_words() -> dict[str, list[str]]:
             nearest = np.argpartition(-each, _LOOKED_AT)[:_LOOKED_AT]
             nearest = nearest[np.argsort(-each[nearest], kind="stable")]
             others = [words[at] for at in nearest.tolist() if each[at] >= _ALIKE]
-            others = [other for other in others if other[:_STEM] != word[:_STEM]][:_NEAR]
+            others = [other for other in others if not _of_one_stem(word, other)][:_NEAR]
             if others:
                 found[word] = others
     return found
+
+
+def _of_one_stem(word: str, other: str) -> bool:
+    """Whether two words look like forms of one."""
+    letters = min(_STEM, len(word), len(other))
+    return word[:letters] == other[:letters]

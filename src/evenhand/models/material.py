@@ -26,13 +26,13 @@ from evenhand.data.corpus import Corpus
 from evenhand.data.duplicates import strict_key
 from evenhand.data.find import find, reader, used
 from evenhand.data.splits import Likeness, holdout, ties
-from evenhand.models._splicing import spliced
+from evenhand.models._splicing import halved
 from evenhand.models._varying import near_words, varied
 from evenhand.models.lessons import Lessons, Task
 from evenhand.models.plan import APART, SYNTHETIC, Part, Plan, Remade
 from evenhand.models.protocol import Recipe, Record
 from evenhand.models.seen import Seen
-from evenhand.models.synthetic import regendered, sentences, swapped, templates
+from evenhand.models.synthetic import regendered, sentences, swapped
 
 Bools = NDArray[np.bool_]
 _TOGETHER = ("twin", "duplicate")
@@ -245,10 +245,6 @@ def _own(plan: Plan, seed: int) -> pl.DataFrame:
     """Sentences of our own; those of held-out templates are dev rows."""
     if plan.synthetic is None:
         raise ValueError("the plan has no synthetic sentences")
-    known = {template.name for template in templates()}
-    absent = [name for name in plan.synthetic.left_alone if name not in known]
-    if absent:
-        raise BadInput(f"plan {plan.name}: left_alone names {', '.join(absent)}, no template")
     sides = {"train": plan.synthetic.sentences, "dev": max(200, plan.synthetic.sentences // 10)}
     parts = []
     for side, many in sides.items():
@@ -288,17 +284,29 @@ def _made(train: pl.DataFrame, plan: Plan, seed: int) -> pl.DataFrame:
     for name, how in _remade(plan):
         some = train.filter(pl.col("corpus") == name)
         texts = some["text"].to_list()
+        used = _may_be_used(some, plan)
+        halves = [halved(text) for text in texts] if how.spliced else []
         rng = stream(seed, "splice", name)
         for number in range(how.made(how.spliced)):
-            new = spliced(texts, rng)
+            pairs = enumerate(rng.permutation(len(texts)).tolist())
+            new = [
+                f"{halves[a][0]} {halves[b][1]}".strip() if used[a] and used[b] else None
+                for a, b in pairs
+            ]
             made.append(_unknown(some, plan, new, f"spliced {number}", how.spliced, how))
         rng = stream(seed, "vary", name)
         for number in range(how.made(how.varied)):
-            other = [varied(text, near_words(), rng) for text in texts]
-            made.append(_unknown(some, plan, other, f"varied {number}", how.varied, how))
+            new = [varied(text, near_words(), rng) for text in texts]
+            new = [text if use else None for text, use in zip(new, used, strict=True)]
+            made.append(_unknown(some, plan, new, f"varied {number}", how.varied, how))
+    return pl.concat(made)
+
+
+def _may_be_used(some: pl.DataFrame, plan: Plan) -> list[bool]:
+    """Of which posts texts are made: all, but for sentences of templates that are left alone."""
     alone = plan.synthetic.left_alone if plan.synthetic else []
-    ours, template = pl.col("corpus") == SYNTHETIC, pl.col("id").str.split(" ").list.last()
-    return pl.concat(made).filter(~(ours & template.is_in(alone)))
+    template = some["id"].str.split(" ").list.last()
+    return (~((some["source"] == SYNTHETIC) & template.is_in(alone))).to_list()
 
 
 def _remade(plan: Plan) -> list[tuple[str, Remade]]:

@@ -29,6 +29,7 @@ from typing import Any, Self, TypeVar, get_type_hints
 
 from evenhand.core.errors import BadInput
 from evenhand.models.options import expected, fits, unknown
+from evenhand.models.synthetic import templates
 
 T = TypeVar("T")
 _TABLES: dict[str, Any] = {
@@ -37,6 +38,7 @@ _TABLES: dict[str, Any] = {
 APART = ("author", "twin", "template", "duplicate")
 SYNTHETIC = "synthetic"
 """The corpus and the source of sentences of our own."""
+_MOST_VERSIONS = 100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,12 +47,13 @@ class Remade:
 
     spliced: float = 0.0
     """How often in an epoch a post is read whose second half is another post's (above 1: that of
-    several, in turn)."""
+    several)."""
     varied: float = 0.0
     """How often in an epoch a post is read with other words for some of its words (above 1: with
-    several such sets, in turn)."""
+    several such sets)."""
     versions: int = 1
-    """How many texts are at least made of a post in either way, to be read in turn."""
+    """How many texts are at least made of a post in either way; which of them are read is drawn
+    anew in every epoch."""
 
     def made(self, times: float) -> int:
         """How many texts are made of a post that are read so often in an epoch, all together."""
@@ -142,23 +145,29 @@ class Plan:
     ships: bool
     """Whether only corpora may be used whose licence lets a detector ship."""
 
+    def as_written(self) -> Plan:
+        """The plan, and nothing is made of its texts."""
+        own = self.synthetic.as_written() if self.synthetic else None
+        return replace(self, parts=tuple(p.as_written() for p in self.parts), synthetic=own)
+
     def of_teachers(self, attributes: Collection[str]) -> Plan:
         """What the teachers of these attributes learn: the corpora that label them, and no more."""
+        plain = self.as_written()
         parts = [
             replace(
-                part.as_written(),
+                part,
                 yes={a: part.yes[a] for a in part.yes if a in attributes},
                 none_means_no=[],
                 taught=[],
             )
-            for part in self.parts
+            for part in plain.parts
         ]
         return replace(
-            self,
+            plain,
             attributes=tuple(a for a in self.attributes if a in attributes),
             parts=tuple(part for part in parts if part.yes),
-            synthetic=self.synthetic.as_written()
-            if self.synthetic and self.synthetic.attribute in attributes
+            synthetic=plain.synthetic
+            if plain.synthetic and plain.synthetic.attribute in attributes
             else None,
             teachers=None,
             calibrate={a: self.calibrate[a] for a in self.calibrate if a in attributes},
@@ -298,7 +307,7 @@ def _plan(name: str, text: str, where: str) -> Plan:
             f"({', '.join(attributes)})"
         )
     faults += _untaught(where, [part for part in parts if part], teachers, named)
-    faults += _unanswered(where, parts, synthetic, teachers)
+    faults += _unmakeable(where, parts, synthetic, teachers)
     if faults:
         raise BadInput(*faults)
     return Plan(
@@ -357,25 +366,39 @@ def _untaught(
     return sorted(faults)
 
 
-def _unanswered(
+def _unmakeable(
     where: str,
     parts: Sequence[Part | None],
     synthetic: Synthetic | None,
     teachers: Teachers | None,
 ) -> list[str]:
-    """What is made of texts and has nobody to answer for it."""
+    """What is wrong with what is made of texts, such as that nobody answers for it."""
     answered = set(teachers.attributes) if teachers else set[str]()
     remade: list[tuple[str, Remade, set[str]]] = [
         (part.name, part, {*part.yes, *part.taught}) for part in parts if part
     ]
+    faults = [
+        f"{where}: corpus {name} has the name of sentences of our own; call it otherwise"
+        for name, _, _ in remade
+        if name == SYNTHETIC
+    ]
     if synthetic:
         remade.append((SYNTHETIC, synthetic, {synthetic.attribute}))
-    return [
-        f"{where}: {name} is {how}, but no teacher answers for it"
-        for name, what, attributes in remade
-        for how in ("spliced", "varied")
-        if getattr(what, how) and not answered & attributes
-    ]
+        known = {template.name for template in templates()} if synthetic.left_alone else set()
+        faults += [
+            f"{where}: synthetic: left_alone names {name}; no template is called so"
+            for name in synthetic.left_alone
+            if name not in known
+        ]
+    for name, what, attributes in remade:
+        faults += [
+            f"{where}: {name} is {how}, but no teacher answers for it"
+            for how in ("spliced", "varied")
+            if getattr(what, how) and not answered & attributes
+        ]
+        if what.versions > 1 and not (what.spliced or what.varied):
+            faults.append(f"{where}: {name} has versions; give it spliced or varied, too")
+    return faults
 
 
 def _made(kind: type[T], row: Any, where: str, faults: list[str]) -> T | None:
@@ -392,14 +415,16 @@ def _made(kind: type[T], row: Any, where: str, faults: list[str]) -> T | None:
     before = len(faults)
     faults += [f"{where}: {unknown(key, types)}" for key in row if key not in types]
     faults += [f"{where}: {key} is missing" for key in needed if key not in row]
-    for key in ("times", "times_without", "weight", "spliced", "varied"):
+    for key in ("times", "times_without", "weight"):
         if not (fits(row.get(key, 1.0), float) and row.get(key, 1.0) >= 0):
             faults.append(f"{where}: {key} is {row[key]!r}; expected a number of 0 or more")
     for key in ("swapped", "gendered", "held_out", "base_rate", "trust"):
         if not (fits(row.get(key, 0.1), float) and 0 <= row.get(key, 0.1) < 1):
             faults.append(f"{where}: {key} is {row[key]!r}; expected a share from 0 to below 1")
-    if fits(row.get("versions", 1), int) and row.get("versions", 1) < 1:
-        faults.append(f"{where}: versions is {row['versions']}; expected 1 or more")
+    for key, least, number in (("spliced", 0, float), ("varied", 0, float), ("versions", 1, int)):
+        if not (fits(row.get(key, 1), number) and least <= row.get(key, 1) <= _MOST_VERSIONS):
+            asked = f"expected a number from {least} to {_MOST_VERSIONS}"
+            faults.append(f"{where}: {key} is {row[key]!r}; {asked}")
     if len(faults) == before:
         faults += [
             f"{where}: {key} is {value!r}; expected {expected(types[key])}"

@@ -116,6 +116,8 @@ def _expect_whole(plan: Plan, student: LearnsMaterial) -> None:
     """Refuse before corpora are read what would fail after the training."""
     if plan.perspective:
         find(plan.perspective)
+    if any(what.varied for what in (*plan.parts, *([plan.synthetic] if plan.synthetic else ()))):
+        find_base("")  # whose words stand for each other
     learning = [student] if isinstance(student, Transformer) else []
     if plan.teachers and plan.teachers.networks:
         learning.append(_own_recipe(student, plan))
