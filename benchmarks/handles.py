@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 
 from evenhand.core.streams import stream
 from evenhand.data.find import find, reader
+from evenhand.models._posts import Handles
 from evenhand.models.encoder_detector import EncoderDetector
 from evenhand.models.fast import FastDetector
 from evenhand.models.find import detector
-from evenhand.models.front_end import Handles
 from evenhand.models.material import material
 from evenhand.models.plan import find_plan
 from evenhand.models.protocol import HATE

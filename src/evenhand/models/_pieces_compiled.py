@@ -11,7 +11,7 @@ the same numbers to the last bit.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from string import ascii_letters, digits
 from threading import Lock
@@ -42,14 +42,18 @@ from evenhand.models._hashed_compiled import (
     weigh,
 )
 from evenhand.models._lexicon import lexicon
+from evenhand.models._posts import Handles
 from evenhand.models._unchanged import (
     ALONE,
+    GONE,
     HANDLE,
     MANY,
     PARTS,
     PICTURE,
     RARE,
     RETWEETS,
+    WORK,
+    Part,
     Unchanged,
 )
 
@@ -85,16 +89,17 @@ comes behind; the hashes of its first word and its last; where the columns of it
 class Pieces:
     """Margins of texts as they are, of those whose pieces say enough."""
 
-    def __init__(self, compiled: Compiled, unchanged: Unchanged) -> None:
+    def __init__(self, compiled: Compiled, unchanged: Unchanged, handles: Handles = "kept") -> None:
         self.compiled = compiled
         self._unchanged = unchanged
+        self._handles = handles
         self._known: _Known | None = None
 
     def margins(self, texts: Sequence[str]) -> tuple[Floats, NDArray[np.int64]]:
         """A row per text, without bias, and which texts are left: their rows are to be filled."""
         tables = self.compiled.tables
         with _LEARNING:
-            known, self._known = self._known or _Known(tables, self._unchanged), None
+            known, self._known = self._known or self._none_known(), None
             found, ends = known.found(texts)
             pieces, parts, runs = known.stores()
             self._known = None if known.full else known  # also none where learning was broken off
@@ -102,6 +107,20 @@ class Pieces:
         left = np.empty(len(texts), dtype=np.bool_)
         _margins(found, ends, pieces, parts, runs, _may_be_cut(), tables, margins, left)
         return margins[:, : self.compiled.attributes], np.flatnonzero(left)
+
+    def _none_known(self) -> _Known:
+        return _Known(self.compiled.tables, self._parts)
+
+    def _parts(self, piece: str) -> list[Part]:
+        """What a piece is to the passes; where handles are dropped, they are gone before these.
+
+        What becomes a handle by a pass, as an entity may, is not dropped: the passes are asked.
+        """
+        found = self._unchanged.parts(piece)
+        if self._handles == "kept":
+            return found
+        kind = WORK if "&" in piece else GONE
+        return [Part(kind, "", "") if part.kind == HANDLE else part for part in found]
 
 
 _LEARNING = Lock()
@@ -111,8 +130,8 @@ _LEARNING = Lock()
 class _Known:
     """Pieces, their parts and the columns of their runs."""
 
-    def __init__(self, tables: Tables, unchanged: Unchanged) -> None:
-        self._tables, self._unchanged = tables, unchanged
+    def __init__(self, tables: Tables, parts_of: Callable[[str], list[Part]]) -> None:
+        self._tables, self._parts_of = tables, parts_of
         self._slots = np.zeros(1 << _SLOT_BITS, dtype=np.int32)
         self._characters = np.empty(_MOST_PIECES * _LONGEST_PIECE, dtype=np.uint32)
         self._pieces = np.zeros(_MOST_PIECES, dtype=_PIECE)
@@ -148,7 +167,7 @@ class _Known:
         """What the next pieces are to the passes, and their runs."""
         if not new:
             return
-        of_pieces = [self._unchanged.parts(piece) for piece in new]
+        of_pieces = [self._parts_of(piece) for piece in new]
         every = [part for parts in of_pieces for part in parts]
         here = self._pieces[self._count : self._count + len(new)]
         here["last"] = self._parts.count + np.cumsum([len(parts) for parts in of_pieces])
@@ -345,8 +364,12 @@ def _simple(numbers: Any, pieces: Any, parts: Any, may_be_cut: Any) -> Any:
         ampersands += pieces[number].ampersand
         for at in range(pieces[number].first, pieces[number].last):
             part = parts[at]
+            if part.kind == GONE and not plain & RETWEETS:
+                continue  # what stands around it are neighbours
             both = plain & part.plain
-            if part.kind >= PARTS or both & ALONE or (plain & RETWEETS and part.kind == HANDLE):
+            if part.kind >= PARTS or both & ALONE:
+                return False
+            if plain & RETWEETS and (part.kind == HANDLE or part.kind == GONE):
                 return False
             if both & RARE and may_be_cut[bucket(before.half + part.half * before.power, WORD)]:
                 return False

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import Literal
 
 from evenhand.models._lexicon import lexicon, split_words
 from evenhand.models._trace import Edit, apart
+
+Handles = Literal["kept", "dropped"]
 
 _LINK = re.compile(
     r"(?:[hH][tTxX]{2}[pP][sS]?://|[wW]{3}\.|\b(?:pic\.twitter\.com|t\.co|bit\.ly|youtu\.be)/)"

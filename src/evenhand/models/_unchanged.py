@@ -39,6 +39,8 @@ TRIPLE = re.compile(r"([^ ])\1\1")
 """A character three times."""
 ALONE, RARE, RETWEETS, HANDLE, LINK, PICTURE, PARTS, WORK = 1, 2, 4, 8, 9, 10, 16, 32
 """Kinds of pieces; what is several of the first three has their sum."""
+GONE = 11
+"""The kind of a handle where these are dropped before the passes."""
 _SIGN = re.compile(r"[@#*_[<{]|http")
 _LETTER = re.compile(LETTER)
 _WHOLE_HANDLE = re.compile(r"@\w+|[<\[{](?i:user(?:name)?)[>\]}]", re.ASCII)

@@ -25,9 +25,10 @@ from scipy.special import expit, softmax
 
 from evenhand.core.errors import BadInput, NotEnoughData
 from evenhand.models._hashed import Hashed, compiled
+from evenhand.models._posts import Handles
 from evenhand.models._regression import Learned, regression
 from evenhand.models.calibration import Calibration, packed, probabilities, unpacked
-from evenhand.models.front_end import UNCHANGED, FrontEnd, Handles, expect_front_end
+from evenhand.models.front_end import UNCHANGED, FrontEnd, expect_front_end
 from evenhand.models.front_end import VERSION as FRONT_END
 from evenhand.models.lessons import Lessons, Task, columns
 from evenhand.models.protocol import HATE, Arrays, Probabilities, Record, Trained
@@ -208,12 +209,11 @@ class FastDetector(Trained):
 
     def _sums(self, texts: Sequence[str], quick: Pieces | None) -> Floats:
         """Margins without bias, the same to the last bit either way."""
-        texts = self.front_end.addressed(texts)
         if quick is None:
-            return self._sums_of_clean(FrontEnd().texts(texts), None)
+            return self._sums_of_clean(self.front_end.texts(texts), None)
         sums, left = quick.margins(texts)
         if len(left):
-            clean = FrontEnd().texts([texts[n] for n in left.tolist()])
+            clean = self.front_end.texts([texts[n] for n in left.tolist()])
             sums[left] = self._sums_of_clean(clean, quick.compiled)
         return sums
 
@@ -229,7 +229,7 @@ class FastDetector(Trained):
             return None
         from evenhand.models._pieces_compiled import Pieces
 
-        return Pieces(self._compiled, UNCHANGED)
+        return Pieces(self._compiled, UNCHANGED, self.front_end.handles)
 
     @cached_property
     def _compiled(self) -> Compiled | None:

@@ -23,6 +23,7 @@ from evenhand.models._alike import alike
 from evenhand.models._disguise import tokens
 from evenhand.models._one_identity import PASSES as ONE_IDENTITY
 from evenhand.models._one_identity import passed, sign
+from evenhand.models._posts import Handles
 from evenhand.models._spacing import divided, spaced, stretched
 from evenhand.models._trace import Edit, Trace
 from evenhand.models._unchanged import TRIPLE, Unchanged
@@ -31,7 +32,6 @@ VERSION: int = 1
 """Raised when cleaning changes: a saved detector needs the front end it was trained with."""
 Emoji = Literal["words", "kept", "dropped"]
 Identities = Literal["named", "one"]
-Handles = Literal["kept", "dropped"]
 
 _AGAIN = re.compile(r"([^\w\s*])\1{3,}|\*{11,}")
 _SPACE = re.compile(r"  +")
@@ -88,7 +88,8 @@ class FrontEnd:
 
     def texts(self, texts: Sequence[str]) -> list[str]:
         """The texts as a reader sees them, faster than one by one with their places."""
-        texts = self.addressed(texts)
+        if self.handles == "dropped":
+            texts = list(map(_posts.without_addresses, texts))
         if self.emoji != "words" and not all(map(str.isascii, texts)):
             return list(map(self._passed, texts))
         told = zip(texts, UNCHANGED(texts), strict=True)
@@ -98,12 +99,6 @@ class FrontEnd:
                 for text, same in told
             ]
         return [self._passed(text) if same is None else same for text, same in told]
-
-    def addressed(self, texts: Sequence[str]) -> Sequence[str]:
-        """The texts before all else is cleaned: as they are, or without handles."""
-        if self.handles == "kept":
-            return texts
-        return list(map(_posts.without_addresses, texts))
 
     def _passed(self, text: str) -> str:
         """The text after all passes."""

@@ -23,11 +23,12 @@ import polars as pl
 from evenhand.core.errors import BadInput, MissingExtra
 from evenhand.data.corpus import Corpus
 from evenhand.data.splits import holdout, ties
+from evenhand.models._posts import Handles
 from evenhand.models.base_weights import Base, find_base
 from evenhand.models.encoder import SHORTEST, Encoder
 from evenhand.models.encoder_detector import EncoderDetector
 from evenhand.models.front_end import VERSION as FRONT_END
-from evenhand.models.front_end import Emoji, FrontEnd, Handles, Identities
+from evenhand.models.front_end import Emoji, FrontEnd, Identities
 from evenhand.models.lessons import Lessons, Task
 from evenhand.models.protocol import HATE, Arrays, Record
 from evenhand.models.training import TrainingRows, record, training_rows
