@@ -19,11 +19,12 @@ from evenhand.models.calibration import (
 from evenhand.stats.calibration import calibration
 
 
-def made_up(n=4000, slope=1.7, intercept=-0.6, seed=1):
-    """Margins, and truths drawn with probability expit(slope · margin + intercept)."""
+def made_up(n=4000, slope=1.7, intercept=-0.6, seed=1, cube=0.0):
+    """Margins, and truths drawn with probability expit(slope · m + cube · m³ + intercept)."""
     rng = stream(seed, "margins")
     margins = rng.normal(0.3, 2.0, n)
-    return margins, (rng.random(n) < expit(slope * margins + intercept)).astype(int)
+    p = expit(slope * margins + cube * margins**3 + intercept)
+    return margins, (rng.random(n) < p).astype(int)
 
 
 def balanced(**options):
@@ -37,6 +38,11 @@ def balanced(**options):
 def test_a_probability_by_hand():
     # 2 · 0.5 - 1 = 0, whose logistic is one half; 2 · 1 - 1 = 1: 1 / (1 + 1/e).
     assert balanced().probability([0.5, 1.0]).tolist() == [0.5, 1 / (1 + math.exp(-1))]
+
+
+def test_a_cube_by_hand():
+    # 2 · 2 + 0.5 · 8 - 1 = 7.
+    assert balanced(cube=0.5).probability(2.0) == pytest.approx(1 / (1 + math.exp(-7)))
 
 
 def test_another_base_rate_by_hand():
@@ -59,6 +65,30 @@ def test_slope_and_intercept_are_found_again():
     assert found.slope == pytest.approx(1.7, abs=0.03)
     assert found.intercept == pytest.approx(-0.6, abs=0.03)
     assert (found.n, found.corpus) == (200_000, "made up")
+
+
+def test_margins_that_say_more_far_from_0_have_a_cube():
+    found = fitted(*made_up(200_000, slope=0.5, cube=0.05), corpus="made up")
+    assert found.slope == pytest.approx(0.5, abs=0.03)
+    assert found.cube == pytest.approx(0.05, abs=0.005)
+    assert found.intercept == pytest.approx(-0.6, abs=0.03)
+    some = np.linspace(-3, 3, 7)
+    truth = expit(0.5 * some + 0.05 * some**3 - 0.6)
+    np.testing.assert_allclose(found.probability(some), truth, atol=0.01)
+
+
+def test_a_line_is_a_line():
+    # By chance a cube would lower the deviance so far once in a hundred; here it never is below 0.
+    found = [fitted(*made_up(2000, seed=seed), corpus="made up").cube for seed in range(50)]
+    assert sum(cube > 0 for cube in found) <= 2
+
+
+def test_a_cube_that_would_fall_somewhere_is_not_taken():
+    # Surest in the middle: the likeliest cube is below 0, and far out the order would turn round.
+    margins, truth = made_up(20_000, slope=2.0, cube=-0.05)
+    found = fitted(margins, truth, corpus="made up")
+    assert found.cube == 0
+    assert (np.diff(found.probability(np.linspace(-9, 9, 50))) > 0).all()
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -114,7 +144,7 @@ def test_a_weight_of_two_is_a_row_twice_and_of_none_no_row():
     times = np.arange(300) % 3
     heavy = fitted(margins, truth, weights=times, corpus="a")
     often = fitted(np.repeat(margins, times), np.repeat(truth, times), corpus="a")
-    for name in ("slope", "intercept", "base_rate", "threshold"):
+    for name in ("slope", "cube", "intercept", "base_rate", "threshold"):
         assert getattr(heavy, name) == pytest.approx(getattr(often, name), abs=1e-9), name
     assert (heavy.n, often.n) == (200, 300)
 
@@ -163,7 +193,7 @@ def test_weights_move_the_threshold():
 
 @pytest.mark.parametrize("perspective", [None, ((0.1, 0.05), (0.7, 1 / 3))])
 def test_comes_back_from_json(perspective):
-    c = balanced(slope=1 / 3, perspective=perspective)
+    c = balanced(slope=1 / 3, cube=0.1, perspective=perspective)
     assert Calibration.from_json(json.loads(json.dumps(c.to_json()))) == c
     assert unpacked(packed({"HATE": c, "THREAT": balanced()})) == {"HATE": c, "THREAT": balanced()}
 
