@@ -77,6 +77,12 @@ def test_margins_that_say_more_far_from_0_have_a_cube():
     np.testing.assert_allclose(found.probability(some), truth, atol=0.01)
 
 
+def test_the_threshold_is_a_probability_of_the_curve():
+    margins, truth = made_up(20_000, slope=0.5, cube=0.05)
+    found = fitted(margins, truth, corpus="made up")
+    assert found.cube > 0 and found.threshold in found.probability(margins)
+
+
 def test_a_line_is_a_line():
     # By chance a cube would lower the deviance so far once in a hundred; here it never is below 0.
     found = [fitted(*made_up(2000, seed=seed), corpus="made up").cube for seed in range(50)]
