@@ -11,6 +11,7 @@ from evenhand.core.errors import BadInput, NotEnoughData
 from evenhand.core.streams import stream
 from evenhand.models.calibration import (
     Calibration,
+    bent,
     fitted,
     packed,
     probabilities,
@@ -19,11 +20,11 @@ from evenhand.models.calibration import (
 from evenhand.stats.calibration import calibration
 
 
-def made_up(n=4000, slope=1.7, intercept=-0.6, seed=1, cube=0.0):
-    """Margins, and truths drawn with probability expit(slope · m + cube · m³ + intercept)."""
+def made_up(n=4000, slope=1.7, intercept=-0.6, seed=1, bend=0.0):
+    """Margins, and truths drawn with probability expit(slope · m + bend · bent(m) + intercept)."""
     rng = stream(seed, "margins")
     margins = rng.normal(0.3, 2.0, n)
-    p = expit(slope * margins + cube * margins**3 + intercept)
+    p = expit(slope * margins + bend * bent(margins) + intercept)
     return margins, (rng.random(n) < p).astype(int)
 
 
@@ -40,9 +41,18 @@ def test_a_probability_by_hand():
     assert balanced().probability([0.5, 1.0]).tolist() == [0.5, 1 / (1 + math.exp(-1))]
 
 
-def test_a_cube_by_hand():
-    # 2 · 2 + 0.5 · 8 - 1 = 7.
-    assert balanced(cube=0.5).probability(2.0) == pytest.approx(1 / (1 + math.exp(-7)))
+def test_a_bend_by_hand():
+    # 2 · 0.5 + 4 · 0.125 - 1 = 0.5; beyond 1 it is 3 · 2 - 2 = 4, and 2 · 2 + 4 · 4 - 1 = 19.
+    expected = [1 / (1 + math.exp(-0.5)), 1 / (1 + math.exp(-19))]
+    assert balanced(bend=4.0).probability([0.5, 2.0]) == pytest.approx(expected)
+
+
+def test_the_bend_is_smooth_and_the_same_on_both_sides():
+    at, step = np.array([-1.0, 1.0]), 1e-6
+    assert bent(at).tolist() == [-1.0, 1.0]
+    np.testing.assert_allclose((bent(at + step) - bent(at - step)) / (2 * step), 3.0, atol=1e-5)
+    some = np.linspace(0, 5, 21)
+    assert (bent(-some) == -bent(some)).all()
 
 
 def test_another_base_rate_by_hand():
@@ -67,34 +77,48 @@ def test_slope_and_intercept_are_found_again():
     assert (found.n, found.corpus) == (200_000, "made up")
 
 
-def test_margins_that_say_more_far_from_0_have_a_cube():
-    found = fitted(*made_up(200_000, slope=0.5, cube=0.05), corpus="made up")
-    assert found.slope == pytest.approx(0.5, abs=0.03)
-    assert found.cube == pytest.approx(0.05, abs=0.005)
+def test_margins_that_say_less_around_0_have_a_bend():
+    found = fitted(*made_up(200_000, slope=0.3, bend=0.2), corpus="made up")
+    assert found.slope == pytest.approx(0.3, abs=0.03)
+    assert found.bend == pytest.approx(0.2, abs=0.02)
     assert found.intercept == pytest.approx(-0.6, abs=0.03)
-    some = np.linspace(-3, 3, 7)
-    truth = expit(0.5 * some + 0.05 * some**3 - 0.6)
+    some = np.linspace(-3, 3, 13)
+    truth = expit(0.3 * some + 0.2 * bent(some) - 0.6)
     np.testing.assert_allclose(found.probability(some), truth, atol=0.01)
 
 
 def test_the_threshold_is_a_probability_of_the_curve():
-    margins, truth = made_up(20_000, slope=0.5, cube=0.05)
+    margins, truth = made_up(20_000, slope=0.3, bend=0.2)
     found = fitted(margins, truth, corpus="made up")
-    assert found.cube > 0 and found.threshold in found.probability(margins)
+    assert found.bend > 0 and found.threshold in found.probability(margins)
 
 
-def test_a_line_is_a_line():
-    # By chance a cube would lower the deviance so far once in a hundred; here it never is below 0.
-    found = [fitted(*made_up(2000, seed=seed), corpus="made up").cube for seed in range(50)]
-    assert sum(cube > 0 for cube in found) <= 2
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_line_is_a_line(weighted):
+    # By chance a bend would lower the deviance so far once in a hundred, above 0 half of the time.
+    # Weights that are large for all posts, or differ, make no bend likelier.
+    bends = []
+    for seed in range(60):
+        weights = stream(seed, "weights").choice([1.0, 9.0], 2000) if weighted else None
+        found = fitted(*made_up(2000, seed=seed), weights=weights, corpus="made up")
+        bends.append(found.bend)
+    assert sum(bend > 0 for bend in bends) <= 2
 
 
-def test_a_cube_that_would_fall_somewhere_is_not_taken():
-    # Surest in the middle: the likeliest cube is below 0, and far out the order would turn round.
-    margins, truth = made_up(20_000, slope=2.0, cube=-0.05)
+def test_a_bend_that_would_fall_somewhere_is_not_taken():
+    # Steepest around 0: the likeliest bend is below 0.
+    margins, truth = made_up(20_000, slope=2.0, bend=-0.4)
     found = fitted(margins, truth, corpus="made up")
-    assert found.cube == 0
+    assert found.bend == 0
     assert (np.diff(found.probability(np.linspace(-9, 9, 50))) > 0).all()
+
+
+def test_far_out_nothing_is_certain_and_the_order_stays():
+    # Three positive posts far out, as a list of words gives: their scores stay apart and below 1.
+    margins, truth = made_up(20_000, slope=0.3, bend=0.2)
+    found = fitted(margins, truth, corpus="made up")
+    far = found.probability([6.0, 9.0, 12.0])
+    assert found.bend > 0 and far[0] < far[1] < far[2] < 1
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -150,7 +174,7 @@ def test_a_weight_of_two_is_a_row_twice_and_of_none_no_row():
     times = np.arange(300) % 3
     heavy = fitted(margins, truth, weights=times, corpus="a")
     often = fitted(np.repeat(margins, times), np.repeat(truth, times), corpus="a")
-    for name in ("slope", "cube", "intercept", "base_rate", "threshold"):
+    for name in ("slope", "bend", "intercept", "base_rate", "threshold"):
         assert getattr(heavy, name) == pytest.approx(getattr(often, name), abs=1e-9), name
     assert (heavy.n, often.n) == (200, 300)
 
@@ -199,7 +223,7 @@ def test_weights_move_the_threshold():
 
 @pytest.mark.parametrize("perspective", [None, ((0.1, 0.05), (0.7, 1 / 3))])
 def test_comes_back_from_json(perspective):
-    c = balanced(slope=1 / 3, cube=0.1, perspective=perspective)
+    c = balanced(slope=1 / 3, bend=0.1, perspective=perspective)
     assert Calibration.from_json(json.loads(json.dumps(c.to_json()))) == c
     assert unpacked(packed({"HATE": c, "THREAT": balanced()})) == {"HATE": c, "THREAT": balanced()}
 

@@ -1,12 +1,12 @@
 """What a detector's margin means: a probability at a named base rate, and a Perspective-like score.
 
 A *margin* is what a detector says before it is squeezed into [0, 1]. :func:`fitted` learns, on
-labelled posts that were not trained on, ``expit(slope · margin + cube · margin³ + intercept)``:
-Platt's logistic (1999, by maximum likelihood; the targets are not smoothed, a weak ridge on the
-slope does for perfectly told classes what Platt's smoothing did) with a cube for margins that are
-more certain far from 0 than a line says. Neither is below 0, so the order of scores stays, and
-three numbers cannot follow the noise of few positives. docs/methods/calibration.md compares it with
-two and with isotonic regression.
+labelled posts that were not trained on, ``expit(slope · margin + bend · bent(margin) +
+intercept)``: Platt's logistic (1999, by maximum likelihood; the targets are not smoothed, a weak
+ridge on the slope does for perfectly told classes what Platt's smoothing did) and, where it is
+worth it, a line that is less steep around 0 (:func:`bent`). Slope and bend are not below 0, so the
+order of scores stays, and three numbers cannot follow the noise of few positives.
+docs/methods/calibration.md compares them with two and with isotonic regression.
 
 A probability is one at a base rate: it is named, and :meth:`Calibration.at_base_rate` maps it to
 that of a site. A calibration may also hold a map to Perspective-like scores
@@ -39,9 +39,9 @@ Floats = NDArray[np.float64]
 Knots = tuple[tuple[float, float], ...]
 
 _RIDGE = 1e-3
-"""On the squares of slope and cube of margins of deviation 1; a post counts 1."""
+"""On the squares of slope and bend of margins of deviation 1; a post counts 1."""
 _MORE = 6.63
-"""A cube is taken where it lowers the deviance by more than chance does one time in a hundred."""
+"""A bend is taken where it lowers the deviance by more than chance does one time in a hundred."""
 _MOST_STEPS, _STILL = 100, 1e-12
 _BALANCED = 0.5
 
@@ -60,15 +60,15 @@ class Calibration:
     """Where those rows are from."""
     threshold: float
     """From which probability on a post is flagged."""
-    cube: float = 0.0
-    """What the margin's third power counts."""
+    bend: float = 0.0
+    """How much less steep the line is around 0."""
     perspective: Knots | None = None
     """Probabilities and the Perspective-like score of each; straight lines between them."""
 
     def probability(self, margin: ArrayLike) -> Floats:
         """The probability of yes at the base rate."""
         x = np.asarray(margin, dtype=np.float64)
-        p: Floats = expit(self.slope * x + self.cube * x**3 + self.intercept)
+        p: Floats = expit(self.slope * x + self.bend * bent(x) + self.intercept)
         return p
 
     def at_base_rate(self, p: ArrayLike, rate: float) -> Floats:
@@ -97,6 +97,17 @@ class Calibration:
         knots = document["perspective"]
         pairs = None if knots is None else tuple((float(p), float(score)) for p, score in knots)
         return cls(**{**document, "perspective": pairs})
+
+
+def bent(margin: Floats) -> Floats:
+    """The third power up to 1, and the tangent beyond, so that nothing far out becomes certain.
+
+    >>> bent(np.array([-3.0, -1.0, 0.5, 2.0])).tolist()
+    [-7.0, -1.0, 0.125, 4.0]
+    """
+    far = np.abs(margin) > 1
+    near = np.where(far, 0.0, margin)
+    return np.where(far, 3 * margin - 2 * np.sign(margin), near**3)
 
 
 Calibrations = Mapping[str, Calibration]
@@ -158,13 +169,13 @@ def fitted(
     from threadpoolctl import threadpool_limits
 
     with threadpool_limits(1):  # sums over several threads depend on how many there are
-        slope, cube, intercept = _curve(x, y, w)
+        slope, bend, intercept = _curve(x, y, w)
     if slope <= 0:
         raise BadInput(
             f"{corpus}: posts with the attribute do not have higher margins than others (slope "
             f"{slope:.3g}); check that the labels are those of the attribute, or train again"
         )
-    best = f1_best(y, expit(slope * x + cube * x**3 + intercept), w)
+    best = f1_best(y, expit(slope * x + bend * bent(x) + intercept), w)
     assert best is not None  # there are positives
     return Calibration(
         slope=slope,
@@ -174,7 +185,7 @@ def fitted(
         positives=int(y.sum()),
         corpus=corpus,
         threshold=_BALANCED if base_rate == _BALANCED else best.threshold,
-        cube=cube,
+        bend=bend,
     )
 
 
@@ -202,15 +213,20 @@ def _checked(
 
 
 def _curve(x: Floats, y: Floats, w: Floats) -> tuple[float, float, float]:
-    """Slope, cube and intercept; no cube where it says little more or would not rise everywhere."""
+    """Slope, bend and intercept; no bend where it says little more or would not rise everywhere."""
     mean = w @ x / w.sum()
     spread = float(np.sqrt(w @ (x - mean) ** 2 / w.sum())) or 1.0
     one = np.ones_like(x)
     line, cost = _likeliest(np.stack([(x - mean) / spread, one]), y, w)
-    bent, lower = _likeliest(np.stack([x / spread, (x / spread) ** 3, one]), y, w)
-    if bent[0] > 0 and bent[1] > 0 and 2 * (cost - lower) > _MORE:
-        return bent[0] / spread, bent[1] / spread**3, bent[2]
-    return line[0] / spread, 0.0, line[1] - line[0] * mean / spread
+    straight = line[0] / spread, 0.0, line[1] - line[0] * mean / spread
+    try:
+        curve, lower = _likeliest(np.stack([x / spread, bent(x) / spread, one]), y, w)
+    except np.linalg.LinAlgError:  # margins so large that all lie beyond the bend
+        return straight
+    each = w.sum() / (w @ w)  # weights that sum to as many posts as they are worth
+    if curve[0] > 0 and curve[1] > 0 and 2 * (cost - lower) * each > _MORE:
+        return curve[0] / spread, curve[1] / spread, curve[2]
+    return straight
 
 
 def _likeliest(table: Floats, y: Floats, w: Floats) -> tuple[list[float], float]:
