@@ -282,6 +282,9 @@ DROPPED = FrontEnd(handles="dropped")
         ("write to a.b@c.co.uk today", "write to today"),
         ("you @ss, come @ 5, x@y", "you ass, come @ 5, x@y"),  # no handles
         ("@bob", ""),
+        ("hi @ann@mastodon.social you", "hi you"),
+        ("@ann.bsky.social's hello", "hello"),
+        ("ask @ann.So what", "ask .So what"),  # a sentence that begins without a space
     ],
 )
 def test_to_whom_a_post_is_sent_can_go(written: str, read: str):
@@ -292,6 +295,15 @@ def test_to_whom_a_post_is_sent_can_go(written: str, read: str):
         start, end = cleaned.span(place, place + 1)
         # A space stands for all that has gone between two; @ stands for a.
         assert char in (" ", "a") or char == written[start:end]
+
+
+@pytest.mark.parametrize(
+    "written", ["＠ann", "&#64;ann", "@\u200bann", "&lt;user&gt;", "＠ann＠b.org"]
+)
+def test_handles_that_are_written_otherwise_go_too(written: str):
+    text = f"what a fine day {written} and evening"
+    assert DROPPED.clean(text).text == "what a fine day and evening"
+    assert DROPPED.texts([text]) == ["what a fine day and evening"]
 
 
 @pytest.mark.parametrize("unit", ["a.", "@", "a@b.", "@a ", "<user", "@<user>", "a+"])

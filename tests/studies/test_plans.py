@@ -182,6 +182,14 @@ def test_teachers_are_trained_first_and_kept(tmp_path: Path):
     taught_material(student, twice, material(twice, seed=0), 0, kept, step)
     assert any(what.startswith("teacher 1, step") for what in steps)  # the same posts, read twice
 
+    taught_material(student, found, given, 0, kept, step)
+    steps.clear()
+    to_a_tenth = {"HATE": replace(found.calibrate["HATE"], base_rate=0.1)}
+    rarer = taught_material(student, replace(found, calibrate=to_a_tenth), given, 0, kept, step)
+    # What it says is a probability at a base rate: at another one it is another teacher.
+    assert any(what.startswith("teacher 1, step") for what in steps)
+    assert rarer.train.shares[~hate, 1].mean() < taught.shares[~hate, 1].mean()
+
 
 def test_a_teachers_base_is_looked_for_before_corpora_are_read(tmp_path: Path):
     plan, steps = Path(with_teachers(tmp_path)), list[str]()

@@ -19,7 +19,8 @@ _BLANK_LINK = re.compile(r"(?i)[<\[{] *(?:url|link) *[>\]}]")
 _BLANK_HANDLE = re.compile(r"(?i)[<\[{] *user(?:name)? *[>\]}]")
 _HANDLE = re.compile(r"@(?<![^\W_]@)(?<!@@)[\w#](?:[\w#@\u0300-\u036f]*[\w#\u0300-\u036f])?")
 _HANDLES = re.compile(r"((?:@user +){3})(?:@user +)+")
-_MAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@(?:[\w-]{1,63}\.){1,8}[a-zA-Z]{2,24}(?![\w@])")
+_MAIL = re.compile(r"(?<![\w.+@-])@?[\w.+-]{1,64}@(?:[\w-]{1,63}\.){1,8}[a-zA-Z]{2,24}(?![\w@])")
+_DOMAIN = re.compile(r"(?:\.[a-zA-Z][\w-]{1,62}){2,4}(?!\w)")
 _OWNS = re.compile(r"['’][sS](?!\w)")
 _RETWEET = re.compile(r"(?<!\w)(?:[rR][tT] *)+$")
 _HASHTAG = re.compile(r"#(?<![\w&#]#)(?=\w*[^\W\d_])(\w+)")
@@ -61,7 +62,10 @@ def _handles(text: str) -> list[Edit]:
 
 
 def addresses(text: str) -> list[Edit]:
-    """Handles and e-mail addresses, with what makes them a retweet's or somebody's own: they go."""
+    """Handles and e-mail addresses, with what makes them a retweet's or somebody's own: they go.
+
+    Of a handle with a server behind it (``@ann@example.social``, ``@ann.example.social``) all goes.
+    """
     found = list[Edit]()
     if "<" in text or "[" in text or "{" in text:
         found += _blank_handles(text)
@@ -69,10 +73,12 @@ def addresses(text: str) -> list[Edit]:
         found += [(m.start(), m.end(), "") for m in _MAIL.finditer(text)]
         found += _handles(text)
     edits, last = list[Edit](), 0
-    for start, end, _ in sorted(found):
+    for start, end, _ in sorted(found, key=lambda edit: (edit[0], -edit[1])):
         if start >= last:
-            owned = _OWNS.match(text, end)
-            last = owned.end() if owned else end
+            last = end
+            for behind in (_DOMAIN, _OWNS):  # @ann.bsky.social's
+                if more := behind.match(text, last):
+                    last = more.end()
             edits.append((start, last, ""))
     return edits
 

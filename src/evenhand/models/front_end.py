@@ -92,7 +92,9 @@ class FrontEnd:
             texts = list(map(_posts.without_addresses, texts))
         if self.emoji != "words" and not all(map(str.isascii, texts)):
             return list(map(self._passed, texts))
-        told = zip(texts, UNCHANGED(texts), strict=True)
+        told: Iterable[tuple[str, str | None]] = zip(texts, UNCHANGED(texts), strict=True)
+        if self.handles == "dropped":  # one may be left that an entity hid
+            told = ((text, None if same and "@user" in same else same) for text, same in told)
         if self.identities == "one":  # of an emoji its name does not tell whether it is a sign
             return [
                 self._passed(text) if same is None or _emoji.maybe(text) else passed(same)
@@ -108,7 +110,10 @@ class FrontEnd:
 
     def _clean(self, trace: Trace) -> None:
         units: dict[str, int] = {}
+        before = trace.text
         _plain_characters(trace, units)
+        if self.handles == "dropped" and trace.text != before:  # some were written otherwise
+            trace.edit(_posts.addresses(trace.text))
         for signs, find in _posts.PASSES:
             if any(sign in trace.text for sign in signs):
                 trace.edit(find(trace.text))

@@ -240,6 +240,7 @@ def _remembered(
     known = list[Any]()
     if isinstance(teacher, Trained):
         known = [repr(teacher.record.recipe), teacher.record.provenance]
+        known.append(repr(sorted(getattr(teacher, "calibrations", {}).items())))
     if isinstance(teacher, EncoderDetector):
         known.append(teacher.encoder.windows)
     digest = hashlib.sha256(json.dumps([name, known, list(texts)], sort_keys=True).encode())
@@ -314,20 +315,29 @@ def _teacher(
     recipe: Transformer, plan: Plan, lessons: Material, seed: int, number: int, folder: Path
 ) -> Trained:
     """A teacher as it was kept, or trained now; each has a seed of its own."""
-    expected = lessons.record(recipe, seed=seed + number)
+    made_of = _made_of(recipe, plan, lessons, seed, number)
     if folder.exists():
         found = load(folder)
-        same = ("seed", "training_sha256", "lessons_sha256")
-        if found.record.recipe == recipe and all(
-            found.record.provenance.get(key) == expected.provenance[key] for key in same
-        ):
+        if found.record.provenance.get("made_of") == made_of:
             return found
     learned = recipe.fit_material(lessons, seed=seed + number)
+    about = {**learned.record.provenance, "made_of": made_of}
+    learned = replace(learned, record=replace(learned.record, provenance=about))
     ready, _ = ready_to_score(learned, plan, lessons, seed)
     save(ready, folder, data=lessons.data)
     for left in folder.parent.glob("finetuning-*.safetensors"):
         left.unlink()  # five times as large as the network, and it is there now
     return load(folder)  # as a training that is resumed finds it
+
+
+def _made_of(recipe: Transformer, plan: Plan, lessons: Material, seed: int, number: int) -> str:
+    """One checksum for all that a teacher's answers depend on."""
+    held_out = lessons.held_out.select(pl.exclude("key")).write_csv()
+    made = [
+        repr(recipe), find_base(recipe.base).sha256, seed, number, lessons.train.sha256(),
+        repr(sorted(plan.calibrate.items())), held_out,
+    ]  # fmt: skip
+    return hashlib.sha256(json.dumps(made).encode()).hexdigest()
 
 
 def ready_to_score(
