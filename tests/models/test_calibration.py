@@ -105,10 +105,10 @@ def test_a_line_is_a_line(weighted):
     assert sum(bend > 0 for bend in bends) <= 2
 
 
-def test_a_bend_that_would_fall_somewhere_is_not_taken():
-    # Steepest around 0: the likeliest bend is below 0.
-    margins, truth = made_up(20_000, slope=2.0, bend=-0.4)
-    found = fitted(margins, truth, corpus="made up")
+@pytest.mark.parametrize(("slope", "bend"), [(2.0, -0.4), (-0.3, 0.3)])
+def test_neither_slope_nor_bend_is_below_0(slope, bend):
+    # Steepest around 0: the likeliest bend is below 0. Or falling around 0, and rising further out.
+    found = fitted(*made_up(20_000, slope=slope, bend=bend), corpus="made up")
     assert found.bend == 0
     assert (np.diff(found.probability(np.linspace(-9, 9, 50))) > 0).all()
 

@@ -285,6 +285,13 @@ DROPPED = FrontEnd(handles="dropped")
         ("hi @ann@mastodon.social you", "hi you"),
         ("@ann.bsky.social's hello", "hello"),
         ("ask @ann.So what", "ask .So what"),  # a sentence that begins without a space
+        ("ask @ann.bsky.social.So what", "ask .So what"),
+        ("write to a@b.org.So what", "write to .So what"),
+        ("you b@stard.go home", "you bastard.go home"),  # a word with @ for a, and no address
+        ("you b@stard.Go home", "you bastard.Go home"),
+        ("RT @ann@example.social: hi", ": hi"),
+        ("@ann-bee.bsky.social hi", "hi"),
+        ("to ANN@EXAMPLE.ORG or Ann@Example.Org", "to or"),
     ],
 )
 def test_to_whom_a_post_is_sent_can_go(written: str, read: str):

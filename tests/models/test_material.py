@@ -209,6 +209,28 @@ yes.HATE = ["bad"]
     assert material(plan_of(tmp_path, text), seed=1).train.texts != found.train.texts
 
 
+def test_a_teacher_holds_out_what_its_student_does(tmp_path: Path):
+    # Posts that are rude or not, every other one with a word on hate: dealt out otherwise without.
+    rows = [f"{n},text number {n} {'x' * n},{('bad', 'rude', 'ok')[n % 3]}" for n in range(120)]
+    (tmp_path / "posts.csv").write_text("id,text,label\n" + "\n".join(rows), encoding="utf-8")
+    text = f"""
+attributes = ["HATE", "RUDE"]
+[[corpus]]
+name = "{tmp_path / "posts.csv"}"
+yes.HATE = ["bad"]
+yes.RUDE = ["rude"]
+"""
+    plan = plan_of(tmp_path, text)
+    student = material(plan, seed=0)
+
+    theirs = plan.of_teachers(["HATE"])
+    teacher = material(theirs, seed=0, held_out=student.held_out)
+
+    sides = [m.held_out.sort("id").select("id", "split").rows() for m in (student, teacher)]
+    assert sides[0] == sides[1] and sorted(teacher.train.texts) == sorted(student.train.texts)
+    assert material(theirs, seed=0).train.texts != teacher.train.texts  # dealt out anew
+
+
 def test_sentences_of_our_own_and_exchanged_identities(data: Path):
     text = BOTH.replace("times = 4.0", "times = 4.0\nswapped = 0.25") + (
         '[synthetic]\nsentences = 40\nattribute = "HATE"\n'

@@ -143,6 +143,12 @@ def test_what_an_attribute_is_calibrated_to_is_not_left_out(tmp_path: Path):
             "sentences is 'x'; expected a",
         ),
         (SMALL + '[calibrate]\nHATE = "x"', "calibrate HATE: is 'x'; expected a table"),
+        (SMALL + "[teachers]\nattributes = []\nnetworks = 1", "attributes is empty; name what"),
+        (SMALL.replace('["HATE"]\n[', '["HATE", "text"]\n['), "'text' has the name of a column"),
+        (SMALL.replace("yes.", f"times = {'9' * 400}\nyes."), "expected a number of 0 or more"),
+        (SMALL + '[synthetic]\nsentences = -5\nattribute = "HATE"', "sentences is -5; expected"),
+        (SMALL.replace("yes.", "held_out = 0\nyes."), "held_out is 0; expected a share between"),
+        (SMALL.replace("yes.", 'apart = ["authors"]\nyes.'), "apart has 'authors'; expected some"),
     ],
 )
 def test_what_is_of_another_kind_is_said(tmp_path: Path, wrong: str, said: str):
@@ -201,7 +207,7 @@ def test_teachers_learn_what_they_answer_and_no_more(tmp_path: Path):
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("networks = 2", "networks = -1", "networks is -1; expected a number"),
+        ("networks = 2", "networks = -1", "networks is -1; expected 0 or more"),
         ("networks = 2", "networks = 0", "there are none; give networks or detectors"),
         ("networks = 2", "networks = 2\ntrust = 1.5", "trust is 1.5; expected a share"),
         ('taught = ["HATE"]', 'taught = ["THREAT"]', "jigsaw: no teacher answers THREAT"),

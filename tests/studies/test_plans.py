@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from encoders import tiny_encoder
-from evenhand.core.errors import BadInput, UnknownComponent
+from evenhand.core.errors import BadInput, NotEnoughData, UnknownComponent
 from evenhand.core.provenance import Run
 from evenhand.core.streams import stream
 from evenhand.models._shown import shown
@@ -121,6 +121,7 @@ def test_what_is_of_one_corpus_learns_no_plan(tmp_path: Path, recipe: str, said:
     ("more", "said"),
     [
         ('[perspective]\nscores = "nowhere"\n', "nowhere"),
+        ('[perspective]\nscores = "FOLDER/hate.csv"\n', "hate.csv: has no published scores"),
         ('[teachers]\nnetworks = 1\nattributes = ["HATE"]\noptions = { epoch = 1 }\n', "epochs?"),
     ],
 )
@@ -128,13 +129,27 @@ def test_what_would_fail_later_is_refused_before_corpora_are_read(
     tmp_path: Path, more: str, said: str
 ):
     plan, steps = Path(written(tmp_path)), list[str]()
-    plan.write_text(plan.read_text() + more)
+    plan.write_text(plan.read_text() + more.replace("FOLDER", str(tmp_path)))
     run = Run(command=["evenhand", "train"], seed=0)
     with pytest.raises((BadInput, UnknownComponent), match=said):
         train_plan(
             run, str(plan), "transformer", tmp_path / "x", step=lambda *told: steps.append(told[0])
         )
     assert not steps
+
+
+def test_what_cannot_be_calibrated_is_refused_before_the_training(tmp_path: Path):
+    plan, steps = Path(written(tmp_path)), list[str]()
+    # Nobody is rude in the dev posts of a published split.
+    some = [f"a{n},tea n{n},{'yes' if n < 3 else 'no'},{'dev' if n > 5 else 'train'}"
+            for n in range(9)]  # fmt: skip
+    (tmp_path / "rude.csv").write_text("id,text,label,split\n" + "\n".join(some))
+    run = Run(command=["evenhand", "train"], seed=0)
+    with pytest.raises(NotEnoughData, match="RUDE: 3 dev posts of .*rude.csv, none with another"):
+        train_plan(
+            run, str(plan), "transformer", tmp_path / "x", step=lambda *told: steps.append(told[0])
+        )
+    assert steps == ["reading 2 corpora"]
 
 
 def with_teachers(folder: Path) -> str:

@@ -178,8 +178,8 @@ def _file(texts: list[str]) -> Path | None:
         return None
     if not is_there and len(texts[0].split()) == 1:
         raise BadInput(
-            f"{path}: does not exist. (To score these words as a text, send them through standard "
-            "input, with -.)"
+            f"{texts[0]}: does not exist. (To score these words as a text, send them through "
+            "standard input, with -.)"
         )
     return path if is_there else None
 

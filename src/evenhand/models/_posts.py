@@ -19,8 +19,16 @@ _BLANK_LINK = re.compile(r"(?i)[<\[{] *(?:url|link) *[>\]}]")
 _BLANK_HANDLE = re.compile(r"(?i)[<\[{] *user(?:name)? *[>\]}]")
 _HANDLE = re.compile(r"@(?<![^\W_]@)(?<!@@)[\w#](?:[\w#@\u0300-\u036f]*[\w#\u0300-\u036f])?")
 _HANDLES = re.compile(r"((?:@user +){3})(?:@user +)+")
-_MAIL = re.compile(r"(?<![\w.+@-])@?[\w.+-]{1,64}@(?:[\w-]{1,63}\.){1,8}[a-zA-Z]{2,24}(?![\w@])")
-_DOMAIN = re.compile(r"(?:\.[a-zA-Z][\w-]{1,62}){2,4}(?!\w)")
+_MAIL = re.compile(
+    r"(?<![\w.+@-])@?([\w.+-]{1,64})@([\w-]{1,63})\.(?:[\w-]{1,63}\.){0,7}"
+    r"([a-z]{2,24}|[A-Z]{2,24}|(?i:com|org|net|edu|gov))(?![\w@])"
+)
+_NO_WORDS = frozenset((
+    "com", "org", "net", "edu", "gov", "uk", "de", "fr", "eu", "ru", "ca", "au", "nz", "jp", "nl",
+    "ch",
+))  # fmt: skip
+"""Ends of servers' names that nobody writes behind a full stop without a space."""
+_DOMAIN = re.compile(r"(?:-[\w-]{1,62})?(?:\.[a-z][\w-]{1,62}){2,4}(?!\w)")
 _OWNS = re.compile(r"['’][sS](?!\w)")
 _RETWEET = re.compile(r"(?<!\w)(?:[rR][tT] *)+$")
 _HASHTAG = re.compile(r"#(?<![\w&#]#)(?=\w*[^\W\d_])(\w+)")
@@ -70,17 +78,33 @@ def addresses(text: str) -> list[Edit]:
     if "<" in text or "[" in text or "{" in text:
         found += _blank_handles(text)
     if "@" in text:
-        found += [(m.start(), m.end(), "") for m in _MAIL.finditer(text)]
+        found += [(m.start(), m.end(), "") for m in _MAIL.finditer(text) if not _masked(m)]
         found += _handles(text)
     edits, last = list[Edit](), 0
-    for start, end, _ in sorted(found, key=lambda edit: (edit[0], -edit[1])):
-        if start >= last:
-            last = end
-            for behind in (_DOMAIN, _OWNS):  # @ann.bsky.social's
-                if more := behind.match(text, last):
-                    last = more.end()
-            edits.append((start, last, ""))
+    for start, end, _ in sorted(found):
+        if end <= last:
+            continue
+        last = end
+        for behind in (_DOMAIN, _OWNS):  # @ann.bsky.social's
+            if more := behind.match(text, last):
+                last = more.end()
+        if edits and start < edits[-1][1]:  # RT @ann@example.social: a handle and an address
+            start = edits.pop()[0]
+        edits.append((start, last, ""))
     return edits
+
+
+def _masked(mail: re.Match[str]) -> bool:
+    """Whether what looks like an e-mail address is a word with @ for a vowel and no space behind.
+
+    >>> [_masked(_MAIL.search(text)) for text in ("you b@stard.go home", "ann@example.org")]
+    [True, False]
+    """
+    name, server, end = mail.groups()
+    counts = lexicon().counts
+    return end.lower() not in _NO_WORDS and any(
+        f"{name}{vowel}{server}".lower() in counts for vowel in "aeiou"
+    )
 
 
 def without_addresses(text: str) -> str:

@@ -65,7 +65,7 @@ def gender_edits(text: str, pairs: Mapping[str, str] | None = None) -> list[Edit
         if other is None and mark and stem in pairs:
             other = f"{pairs[stem]}'{behind}"
         if other is not None:
-            edits.append((match.start(), match.end(), _as_written(other, match[0])))
+            edits.append((match.start(), match.end(), in_case_of(match[0], other)))
     return edits
 
 
@@ -97,7 +97,8 @@ def _of_her(word: str, after: str) -> str | None:
     return "his" if is_noun else "him"
 
 
-def _as_written(word: str, old: str) -> str:
+def in_case_of(old: str, word: str) -> str:
+    """A word in the case of another, in whose place it stands."""
     if old.isupper() and len(old) > 1:
         return word.upper()
     return word.capitalize() if old[0].isupper() else word

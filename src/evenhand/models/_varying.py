@@ -16,10 +16,14 @@ from functools import cache
 
 import numpy as np
 
+from evenhand.models._swapping import in_case_of
 from evenhand.models.base_weights import WEIGHTS, find_base
 
-_WORD = re.compile(r"\S*(?:://|www\.|@)\S*|(?<![\w#/&.'’-])([A-Za-z]{2,})(?![\w/'’-]|\.\w)")
-"""What may be an address, whole; or a word that is no part of a hashtag or of another word."""
+_UNIT = re.compile(r"\S+")
+_ADDRESS = re.compile(r"://|www\.|@")
+"""What makes a unit an address, which stays as it is."""
+_WORD = re.compile(r"(?<![\w#/&.'’-])[A-Za-z]{2,}(?![\w/'’-]|\.\w)")
+"""A word that is no part of a hashtag or of another word."""
 _SHARE = 0.2
 """Of the words that have near ones, how many change; one where chance has chosen none."""
 _NEAR = 8
@@ -41,7 +45,13 @@ def varied(text: str, near: Mapping[str, Sequence[str]], rng: np.random.Generato
     >>> varied("He was late, Ann", {"late": ["early"]}, np.random.default_rng(0))
     'He was early, Ann'
     """
-    found = [match for match in _WORD.finditer(text) if (match[1] or "").lower() in near]
+    found = [
+        match
+        for unit in _UNIT.finditer(text)
+        if not _ADDRESS.search(unit[0])
+        for match in _WORD.finditer(text, *unit.span())
+        if match[0].lower() in near
+    ]
     if not found:
         return None
     chosen = rng.random(len(found)) < _SHARE
@@ -52,17 +62,10 @@ def varied(text: str, near: Mapping[str, Sequence[str]], rng: np.random.Generato
         words = near[match[0].lower()]
         parts += [
             text[done : match.start()],
-            _as_written(words[int(rng.integers(len(words)))], match[0]),
+            in_case_of(match[0], words[int(rng.integers(len(words)))]),
         ]
         done = match.end()
     return "".join([*parts, text[done:]])
-
-
-def _as_written(word: str, old: str) -> str:
-    """A word in the case of another."""
-    if old.isupper():
-        return word.upper()
-    return word.capitalize() if old[0].isupper() else word
 
 
 @cache

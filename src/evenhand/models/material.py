@@ -75,14 +75,21 @@ class Material:
         )
 
 
-def material(plan: Plan, *, seed: int) -> Material:
-    """Read the corpora of a plan."""
+def material(plan: Plan, *, seed: int, held_out: pl.DataFrame | None = None) -> Material:
+    """Read the corpora of a plan.
+
+    Args:
+        plan: What to read.
+        seed: Of what chance decides.
+        held_out: Rows that are dev and test where a corpus has no splits of its own, so that a
+            teacher learns nothing its student holds out; dealt out by chance if None.
+    """
     tables, data, counts = [], [], {}
     for part in plan.parts:
         corpus = find(part.name)
         _expect_allowed(plan, part)
         table = _labelled(corpus, part, plan.attributes)
-        table = _split(corpus, table, part, seed)
+        table = _split(corpus, table, part, seed, held_out)
         data.append(used(corpus))
         tables.append(table.with_columns(corpus=pl.lit(part.name)))
     if plan.synthetic:
@@ -175,7 +182,9 @@ def _labelled(corpus: Corpus, part: Part, attributes: Sequence[str]) -> pl.DataF
     return table.with_columns(weight=weights).sort("id")
 
 
-def _split(corpus: Corpus, table: pl.DataFrame, part: Part, seed: int) -> pl.DataFrame:
+def _split(
+    corpus: Corpus, table: pl.DataFrame, part: Part, seed: int, held_out: pl.DataFrame | None
+) -> pl.DataFrame:
     """The rows with their split, whether they have kin on the other side, and how often read."""
     if part.yes:
         table = table.filter(pl.any_horizontal(pl.col(list(part.yes)).is_not_null()))
@@ -186,12 +195,16 @@ def _split(corpus: Corpus, table: pl.DataFrame, part: Part, seed: int) -> pl.Dat
         tags.struct.field("split") if "split" in _fields(tags) else pl.Series([None] * posts.height)
     )
     if part.yes and not split.is_in(["dev", "test"]).any():
-        true = pl.concat_str([pl.col(a).fill_null(False).cast(pl.Int8) for a in part.yes])
-        dealt = holdout(
-            posts["id"], table.select(true).to_series(), ties(some), test=part.held_out,
-            dev=part.held_out, seed=seed, rule="alike together",
-        )  # fmt: skip
-        side = {post: "dev" for post in dealt.dev or ()} | {post: "test" for post in dealt.test}
+        if held_out is None:
+            true = pl.concat_str([pl.col(a).fill_null(False).cast(pl.Int8) for a in part.yes])
+            dealt = holdout(
+                posts["id"], table.select(true).to_series(), ties(some), test=part.held_out,
+                dev=part.held_out, seed=seed, rule="alike together",
+            )  # fmt: skip
+            side = {post: "dev" for post in dealt.dev or ()} | {post: "test" for post in dealt.test}
+        else:
+            rows = held_out.filter(pl.col("corpus") == part.name)
+            side = dict(rows.select("id", "split").iter_rows())
         split = posts["id"].replace_strict(side, default="train", return_dtype=pl.String)
     split = split.fill_null("train")
     train, held = (split == "train").to_numpy(), split.is_in(["dev", "test"]).to_numpy()

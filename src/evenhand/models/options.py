@@ -7,9 +7,9 @@ or no, one of some words, or several texts separated by ``|``. Every fault is na
 from __future__ import annotations
 
 import difflib
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from math import isfinite
 from types import UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
@@ -18,6 +18,7 @@ from evenhand.core.errors import BadInput, BrokenComponent
 _IN_WORDS = {
     bool: "yes or no", int: "a whole number", float: "a number", str: "a text", dict: "a table",
 }  # fmt: skip
+_LARGEST = sys.float_info.max
 _SWITCH = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 
 
@@ -109,7 +110,7 @@ def fits(value: Any, kind: Any) -> bool:
         return isinstance(value, dict) and all(fits(one, inner[1]) for one in value.values())
     if kind in (int, float):
         numbers = int if kind is int else int | float
-        return isinstance(value, numbers) and not isinstance(value, bool) and isfinite(value)
+        return isinstance(value, numbers) and not isinstance(value, bool) and abs(value) <= _LARGEST
     return isinstance(value, kind)
 
 

@@ -65,6 +65,13 @@ def _short(p: float) -> float:
     return float(f"{p:.6g}")
 
 
+def published_scores(corpus: Corpus) -> pl.DataFrame:
+    """Those of Perspective; a corpus without any is refused."""
+    if corpus.scores is None:
+        raise BadInput(f"{corpus.name}: has no published scores; name a corpus that has some")
+    return corpus.scores.filter(pl.col("detector") == _PUBLISHED)
+
+
 def learn_maps(
     score: Callable[[Sequence[str]], Probabilities],
     attributes: Sequence[str],
@@ -88,8 +95,7 @@ def learn_maps(
         seed: Of the fifths and the resamples.
         resamples: How many; 0 for no intervals.
     """
-    if corpus.scores is None:
-        raise BadInput(f"{corpus.name}: has no published scores; name a corpus that has some")
+    scores = published_scores(corpus)
     trained = [] if seen is None else seen.among(corpus.posts)
     posts = corpus.posts.filter(~pl.col("id").is_in(trained)).sort("id")
     p = score(posts["text"].to_list())
@@ -97,9 +103,7 @@ def learn_maps(
     maps: dict[str, Knots] = {}
     findings: list[Finding] = []
     for column, attribute in enumerate(attributes):
-        published = corpus.scores.filter(
-            (pl.col("detector") == _PUBLISHED) & (pl.col("attribute") == attribute)
-        )
+        published = scores.filter(pl.col("attribute") == attribute)
         if not published.height:
             continue
         table = rows.with_columns(p=p[:, column]).join(

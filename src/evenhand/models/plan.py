@@ -39,6 +39,11 @@ APART = ("author", "twin", "template", "duplicate")
 SYNTHETIC = "synthetic"
 """The corpus and the source of sentences of our own."""
 _MOST_VERSIONS = 100
+_TAKEN = frozenset((
+    "id", "source", "text", "weight", "family", "split", "kin", "times", "counts", "swapped",
+    "gendered", "corpus", "key", "new", "place", "mate",
+))  # fmt: skip
+"""Names of columns beside those of attributes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -277,6 +282,11 @@ def _plan(name: str, text: str, where: str) -> Plan:
     about = found.get("perspective", {})
     if about and not (about.keys() == {"scores"} and fits(about["scores"], str)):
         faults.append(f'{where}: perspective is {about!r}; expected scores = "a corpus"')
+    faults += [
+        f"{where}: attribute {a!r} has the name of a column of ours; call it {a.upper()}"
+        for a in attributes
+        if a in _TAKEN
+    ]
     named = {a for part in parts if part for a in part.yes}
     faults += [
         f"{where}: no corpus labels {a}; give one yes.{a}" for a in attributes if a not in named
@@ -335,8 +345,6 @@ def _unfounded(where: str, parts: list[Part], targets: Mapping[str, Target | Non
                 f"{where}: calibrate {attribute}: corpora are {', '.join(target.corpora) or 'none'}"
                 f"; expected some that label it here: {', '.join(labelling)}"
             )
-        if target.base_rate == 0:
-            faults.append(f"{where}: calibrate {attribute}: base_rate is 0; expected more than 0")
     return faults
 
 
@@ -346,10 +354,12 @@ def _untaught(
     """What is wrong with what teachers are to answer."""
     answered = set(teachers.attributes) if teachers else set[str]()
     faults = [f"{where}: the teachers answer {a}, which no corpus labels" for a in answered - named]
-    if teachers and not (isinstance(teachers.networks, int) and teachers.networks >= 0):
-        faults.append(f"{where}: teachers: networks is {teachers.networks!r}; expected a number")
+    if teachers and teachers.networks < 0:
+        faults.append(f"{where}: teachers: networks is {teachers.networks}; expected 0 or more")
     elif teachers and not (teachers.networks or teachers.detectors):
         faults.append(f"{where}: teachers: there are none; give networks or detectors")
+    if teachers and not teachers.attributes:
+        faults.append(f"{where}: teachers: attributes is empty; name what they answer")
     for part in parts:
         if not (part.yes or part.taught):
             faults.append(f"{where}: {part.name} teaches nothing; give it yes or taught")
@@ -418,9 +428,20 @@ def _made(kind: type[T], row: Any, where: str, faults: list[str]) -> T | None:
     for key in ("times", "times_without", "weight"):
         if not (fits(row.get(key, 1.0), float) and row.get(key, 1.0) >= 0):
             faults.append(f"{where}: {key} is {row[key]!r}; expected a number of 0 or more")
-    for key in ("swapped", "gendered", "held_out", "base_rate", "trust"):
+    for key in ("swapped", "gendered", "trust"):
         if not (fits(row.get(key, 0.1), float) and 0 <= row.get(key, 0.1) < 1):
             faults.append(f"{where}: {key} is {row[key]!r}; expected a share from 0 to below 1")
+    for key in ("held_out", "base_rate"):
+        if not (fits(row.get(key, 0.1), float) and 0 < row.get(key, 0.1) < 1):
+            faults.append(f"{where}: {key} is {row[key]!r}; expected a share between 0 and 1")
+    if not (fits(row.get("sentences", 1), int) and row.get("sentences", 1) > 0):
+        faults.append(f"{where}: sentences is {row['sentences']!r}; expected a number above 0")
+    if fits(row.get("apart"), list[str]):
+        faults += [
+            f"{where}: apart has {what!r}; expected some of {', '.join(APART)}"
+            for what in row["apart"]
+            if what not in APART
+        ]
     for key, least, number in (("spliced", 0, float), ("varied", 0, float), ("versions", 1, int)):
         if not (fits(row.get(key, 1), number) and least <= row.get(key, 1) <= _MOST_VERSIONS):
             asked = f"expected a number from {least} to {_MOST_VERSIONS}"

@@ -18,7 +18,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from evenhand.core import registry
-from evenhand.core.errors import BadInput
+from evenhand.core.errors import BadInput, NotEnoughData
 from evenhand.core.provenance import Run, file_at_once
 from evenhand.core.records import Finding
 from evenhand.data.find import find, used
@@ -30,7 +30,7 @@ from evenhand.models.find import detector, recipe
 from evenhand.models.lessons import Lessons, taught
 from evenhand.models.material import Bools, Material, material
 from evenhand.models.options import from_json
-from evenhand.models.perspective_like import learn_maps
+from evenhand.models.perspective_like import learn_maps, published_scores
 from evenhand.models.plan import SYNTHETIC, Plan, Target, find_plan
 from evenhand.models.protocol import Detector, Probabilities, Trained
 from evenhand.models.saving import load, save
@@ -79,6 +79,7 @@ def train_plan(
     _expect_whole(plan, ready)
     step(f"reading {len(plan.parts)} corpora", 0, None)
     given = material(plan, seed=run.seed)
+    _expect_both(plan, given)
     checkpoints = folder.parent / f".{folder.name}.checkpoints"
     if not resume:
         shutil.rmtree(checkpoints, ignore_errors=True)
@@ -115,7 +116,7 @@ def train_plan(
 def _expect_whole(plan: Plan, student: LearnsMaterial) -> None:
     """Refuse before corpora are read what would fail after the training."""
     if plan.perspective:
-        find(plan.perspective)
+        published_scores(find(plan.perspective))
     if any(what.varied for what in (*plan.parts, *([plan.synthetic] if plan.synthetic else ()))):
         find_base("")  # whose words stand for each other
     learning = [student] if isinstance(student, Transformer) else []
@@ -124,6 +125,38 @@ def _expect_whole(plan: Plan, student: LearnsMaterial) -> None:
     for own in learning:
         own.expect_parts()
         find_base(own.base)
+
+
+def _expect_both(plan: Plan, given: Material) -> None:
+    """Refuse before the training dev posts to which nothing can be calibrated."""
+    dev, faults = _judging(given), []
+    for attribute in plan.attributes:
+        target = _target(plan, attribute)
+        answers = dev.filter(_on(attribute, target))[attribute]
+        if answers.n_unique() < 2:
+            faults.append(
+                f"{attribute}: {answers.len()} dev posts of {', '.join(target.corpora)}, none with "
+                "another answer than the others; calibrating needs both: hold out more (held_out) "
+                "or name other corpora under [calibrate]"
+            )
+    if faults:
+        raise NotEnoughData("; ".join(faults))
+
+
+def _judging(given: Material) -> pl.DataFrame:
+    """The dev posts that people wrote."""
+    return given.held_out.filter((pl.col("split") == "dev") & (pl.col("source") != SYNTHETIC))
+
+
+def _target(plan: Plan, attribute: str) -> Target:
+    """What an attribute is calibrated to: as the plan says, or all that labels it."""
+    labelling = [part.name for part in plan.parts if attribute in part.yes]
+    return plan.calibrate.get(attribute) or Target(corpora=labelling)
+
+
+def _on(attribute: str, target: Target) -> pl.Expr:
+    """The rows that it is calibrated on."""
+    return pl.col(attribute).is_not_null() & pl.col("corpus").is_in(target.corpora)
 
 
 def _own_recipe(student: LearnsMaterial, plan: Plan) -> Transformer:
@@ -169,7 +202,7 @@ def taught_material(
     answers = list[Probabilities]()
     vectors = None
     guided = isinstance(student, Transformer) and student.guide > 0
-    for name, teacher in _teachers(student, plan, seed, kept, step):
+    for name, teacher in _teachers(student, plan, given.held_out, seed, kept, step):
         absent = [attribute for attribute in names if attribute not in teacher.attributes]
         if absent:
             raise BadInput(f"plan {plan.name}: {name} does not answer {', '.join(absent)}")
@@ -286,7 +319,12 @@ def _in_worker(texts: Sequence[str]) -> NDArray[Any]:
 
 
 def _teachers(
-    student: LearnsMaterial, plan: Plan, seed: int, kept: Path, step: Step
+    student: LearnsMaterial,
+    plan: Plan,
+    held_out: pl.DataFrame,
+    seed: int,
+    kept: Path,
+    step: Step,
 ) -> Iterator[tuple[str, Detector]]:
     """Those that are there, then those that are trained, each by its name."""
     if plan.teachers is None:
@@ -300,7 +338,7 @@ def _teachers(
         return
     theirs = _own_recipe(student, plan)
     own = plan.of_teachers(plan.teachers.attributes)
-    lessons = material(own, seed=seed)
+    lessons = material(own, seed=seed, held_out=held_out)
     for number in range(1, plan.teachers.networks + 1):
         name = f"teacher {number}"
 
@@ -344,15 +382,12 @@ def ready_to_score(
     detector: Attributes, plan: Plan, given: Material, seed: int
 ) -> tuple[Attributes, list[Finding]]:
     """The detector calibrated on dev posts, and mapped if the plan says so."""
-    dev = given.held_out.filter((pl.col("split") == "dev") & (pl.col("source") != SYNTHETIC))
+    dev = _judging(given)
     margins = detector.margins(dev["text"].to_list())
     calibrations = dict[str, Calibration]()
     for number, attribute in enumerate(detector.attributes):
-        target = plan.calibrate.get(attribute) or Target(
-            corpora=[p.name for p in plan.parts if attribute in p.yes]
-        )
-        rows = pl.col(attribute).is_not_null() & pl.col("corpus").is_in(target.corpora)
-        some = dev.with_row_index("row").filter(rows)
+        target = _target(plan, attribute)
+        some = dev.with_row_index("row").filter(_on(attribute, target))
         calibrations[attribute] = fitted(
             margins[some["row"].to_numpy(), number],
             some[attribute].to_numpy(),
