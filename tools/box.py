@@ -14,8 +14,8 @@ from pathlib import Path
 
 from evenhand.core.errors import BadInput, EvenhandError
 from evenhand.core.provenance import folder_at_once, sha256
-from evenhand.models.saving import ABOUT, ARRAYS, TRAINING, load
-from evenhand.models.shipped import BOX, CARD, CHECKSUMS, MOST_BYTES
+from evenhand.models.saving import ABOUT, ARRAYS, CARD, TRAINING, load
+from evenhand.models.shipped import BOX, CHECKSUMS, MOST_BYTES
 
 
 def put(name: str, folder: Path, card: Path, box: Path = BOX) -> int:

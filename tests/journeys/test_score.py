@@ -85,6 +85,12 @@ def refused(done):
     return done.stderr
 
 
+def test_one_file_is_scored_at_a_time(evenhand):
+    done = evenhand("score", "posts.csv", "you fool", *MINE)
+    assert done.returncode == 2
+    assert "posts.csv is a file, and one file is scored at a time" in done.stderr
+
+
 def test_train_then_score_with_evidence(evenhand):
     words = ["train", "naive-bayes:min_df=1", "--data", "posts.csv", "--save", "trained"]
     shown(evenhand(*words))

@@ -14,6 +14,7 @@ from evenhand.core.errors import BadInput
 from evenhand.models import cascade, shipped
 from evenhand.models.calibration import Calibration
 from evenhand.models.cascade import CASCADE, Cascade, detectors, log_odds, opened
+from evenhand.models.evidence import evidence
 from evenhand.models.shipped import BASE, BOX, FAST
 
 ROOT = Path(__file__).parents[2]
@@ -65,6 +66,18 @@ def test_a_text_scores_alike_in_any_company():
     alone = np.concatenate([made().score([text]) for text in "abcde"])
     assert made().score(list("ebdca")).tolist() == alone[[4, 1, 3, 2, 0]].tolist()
     assert made().score([]).shape == (0, 2)
+
+
+def test_evidence_is_of_the_one_that_decides():
+    # "a x" is clear: by the fast scores HATE goes from .1 to .3 without x and from .1 to .45
+    # without a, in the band, where the base detector would say .7. "b x" is asked for: .7 to .2.
+    texts = {"a x": 0.1, "a": 0.3, "x": 0.45, "b x": 0.5, "b": 0.1}
+    fast = Stub("fast", {text: [p, 0.1] for text, p in texts.items()})
+    base = Stub("base", {"b x": [0.7, 0.1], "b": [0.2, 0.1], "x": [0.7, 0.1]})
+    found = Cascade(fast, base, {"HATE": (0.4, 0.6)}, *SAME)
+    clear, asked = evidence(found, ["a x", "b x"], attribute="HATE")
+    assert [round(span.weight, 9) for span in clear] == [-0.35, -0.2]
+    assert [round(span.weight, 9) for span in asked] == [0.0, 0.5]
 
 
 def test_estimates_are_on_the_line():

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from contracts.corpora import MADE_UP
-from evenhand.core.errors import BadInput
+from evenhand.core.errors import BadInput, UnknownComponent
 from evenhand.models._splicing import halved
 from evenhand.models.material import material
 from evenhand.models.plan import find_plan
@@ -322,6 +322,17 @@ def test_what_a_corpus_does_not_have_is_said(data: Path, wrong: str, said: str):
     text = BOTH.replace('yes.HATE = ["1"]', wrong)
     with pytest.raises(Exception, match=said):
         material(plan_of(data, text), seed=0)
+
+
+def test_names_are_looked_at_before_corpora_are_read(data: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("evenhand.models.material.find", lambda name: pytest.fail(f"read {name}"))
+    wrong = BOTH.replace("times = 0.5", 'not_in = ["perspectiv_scores"]')
+    with pytest.raises(UnknownComponent, match="did you mean perspective_scores"):
+        material(plan_of(data, wrong), seed=0)
+    with pytest.raises(BadInput, match="waseem_hovy may not train"):
+        material(
+            plan_of(data, "ships = true\n" + BOTH.replace('"jigsaw"', '"waseem_hovy"')), seed=0
+        )
 
 
 def test_a_plan_that_ships_refuses_corpora_that_may_not(data: Path):

@@ -100,6 +100,13 @@ def test_an_unknown_plan_and_another_encoding_are_refused(tmp_path: Path):
         find_plan(str(path))
 
 
+def test_what_follows_from_a_fault_is_none(tmp_path: Path):
+    target = '[calibrate]\nHATE = { corpora = ["posts.csv"] }\n'
+    with pytest.raises(BadInput) as caught:
+        find_plan(written(tmp_path, SMALL.replace("yes.", "times_withou = 1\nyes.") + target))
+    assert len(caught.value.faults) == 1
+
+
 def test_a_corpus_can_be_left_out():
     plan = find_plan("evenhand-base").without(["dynahate"])
 

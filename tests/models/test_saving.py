@@ -160,6 +160,12 @@ def test_objects_are_never_written(detector, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_the_card_of_the_detector_before_goes(detector, folder):
+    (folder / "card.md").write_text("# another")
+    save(detector, folder)
+    assert not (folder / "card.md").exists()
+
+
 def test_a_failed_save_leaves_the_older_detector(detector, folder, monkeypatch):
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     monkeypatch.setattr(saving, "_about", lambda *_: {"not": object()})

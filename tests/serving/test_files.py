@@ -265,9 +265,24 @@ def test_the_size_of_chunks_is_not_blamed_for_another_detector(home):
         scored(home / "posts.parquet", wanted=Wanted("evenhand-fast"))  # its chunks are larger
 
 
+def test_another_base_rate_is_not_called_another_detector(home):
+    posts().write_parquet(home / "posts.parquet")
+    scored(home / "posts.parquet", wanted=Wanted("evenhand-fast"))
+    with pytest.raises(BadInput, match="made with another base-rate; name another folder"):
+        scored(home / "posts.parquet", wanted=Wanted("evenhand-fast", base_rate=0.01))
+
+
+def test_what_scores_are_is_said(tmp_path):
+    found = FileScores(tmp_path, "in", None, "0123456789abcdef", 1, 0, [], {}, {}, False)
+    mapped = _sentences(found, Wanted("mine", base_rate={"HATE": 0.015}))
+    assert mapped[0].endswith("the scores of mine (SHA-256 0123456789ab).")
+    assert mapped[1].startswith("Probabilities are mapped to HATE 1.5 % of posts")
+    assert "Perspective-like" in _sentences(found, Wanted("mine", perspective_like=True))[1]
+
+
 def test_what_a_cascade_costs_is_said(tmp_path):
     measured = {"agree_together": 0.9836, "posts": 2809}
-    found = FileScores(tmp_path, "in", None, 1, 0, [], {}, {}, False, measured)
+    found = FileScores(tmp_path, "in", None, None, 1, 0, [], {}, {}, False, measured)
     told = _sentences(found, Wanted(files.CASCADE))
     assert any("in 98.4 % of all, on 2,809 held-out comments" in one for one in told)
 

@@ -123,6 +123,7 @@ def test_what_is_of_one_corpus_learns_no_plan(tmp_path: Path, recipe: str, said:
         ('[perspective]\nscores = "nowhere"\n', "nowhere"),
         ('[perspective]\nscores = "FOLDER/hate.csv"\n', "hate.csv: has no published scores"),
         ('[teachers]\nnetworks = 1\nattributes = ["HATE"]\noptions = { epoch = 1 }\n', "epochs?"),
+        ('[teachers]\ndetectors = ["evenhand-bass"]\nattributes = ["HATE"]\n', "evenhand-bass"),
     ],
 )
 def test_what_would_fail_later_is_refused_before_corpora_are_read(

@@ -99,7 +99,7 @@ def test_evidence_lists_words_that_weigh_something():
     grid = parts.sections[0].grids[1]
     assert grid.title == "Words that HATE goes by"
     assert grid.rows == [["1", "fool", "+.400"]]
-    assert any("how far HATE falls" in sentence for sentence in parts.summary)
+    assert any("how far the probability of HATE falls" in sentence for sentence in parts.summary)
 
 
 def test_the_ten_heaviest_words_are_shown():

@@ -166,6 +166,11 @@ def _file(texts: list[str]) -> Path | None:
     from evenhand.core.errors import BadInput
     from evenhand.data.files import format_of
 
+    for word in texts if len(texts) > 1 else ():
+        if _file([word]) is not None:
+            raise BadInput(
+                f"{word} is a file, and one file is scored at a time; name it alone, with --out DIR"
+            )
     if len(texts) > 1 or not texts[0]:
         return None
     path = Path(texts[0])

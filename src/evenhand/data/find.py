@@ -59,14 +59,18 @@ def find(name: str, options: FileOptions | None = None) -> Corpus:
         if options and options != FileOptions():
             raise BadInput(f"{name} is a published corpus: its columns and labels are known")
         return reader(name).read(data_folder())
+    expect_named(name)
     path = Path(name)
-    if path.is_dir():
-        return read_folder(path)
-    if path.exists() or path.suffix or os.sep in name:
-        return read_user_file(path, options)
-    raise UnknownComponent(
-        f"{registry.unknown('readers', name)}; nor is there a file or folder {name!r}"
-    )
+    return read_folder(path) if path.is_dir() else read_user_file(path, options)
+
+
+def expect_named(name: str) -> None:
+    """Refuse what is neither a registered name nor looks like a file or folder."""
+    path = Path(name)
+    if not (name in registry.names("readers") or path.exists() or path.suffix or os.sep in name):
+        raise UnknownComponent(
+            f"{registry.unknown('readers', name)}; nor is there a file or folder {name!r}"
+        )
 
 
 def used(corpus: Corpus) -> DataUsed:

@@ -101,6 +101,12 @@ class Cascade:
             p[unclear] = self.base.score([texts[number] for number in unclear])
         return p
 
+    def deciding(self, texts: Sequence[str]) -> list[Detector]:
+        """Who scores each text: the base detector, or the fast one's estimates."""
+        asked = self.unclear(self.estimated(self.fast.score(texts)))
+        sure = _Estimates(self, self.name, self.attributes, self.provenance)
+        return [self.base if unclear else sure for unclear in asked.tolist()]
+
     def estimated(self, p: Probabilities) -> Probabilities:
         """What the base detector would say, as far as fast scores tell."""
         estimates: Probabilities = expit(log_odds(p) @ self.slopes + self.bias)
@@ -143,6 +149,19 @@ class Cascade:
                     f"score with {BASE} or {FAST} alone"
                 )
         return cls(shipped(FAST), shipped(BASE), bands, slopes, bias, about=part)
+
+
+@dataclass(frozen=True, eq=False)
+class _Estimates:
+    """What a cascade says of texts that are clear."""
+
+    cascade: Cascade
+    name: str
+    attributes: tuple[str, ...]
+    provenance: Mapping[str, Any]
+
+    def score(self, texts: Sequence[str]) -> Probabilities:
+        return self.cascade.estimated(self.cascade.fast.score(texts))
 
 
 def log_odds(p: Probabilities) -> Floats:

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import regex
 
@@ -57,6 +57,14 @@ class Span(NamedTuple):
     weight: float
 
 
+@runtime_checkable
+class Delegates(Protocol):
+    """A detector that leaves each text to one of several."""
+
+    def deciding(self, texts: Sequence[str]) -> list[Detector]:
+        """Who scores each text; evidence is of that one alone, with every word left out."""
+
+
 def evidence(
     detector: Detector,
     texts: Sequence[str],
@@ -72,6 +80,12 @@ def evidence(
         )
     if words < 1:
         raise BadInput(f"words is {words}; expected at least 1")
+    if isinstance(detector, Delegates):
+        deciding = detector.deciding(texts)
+        return [
+            evidence(who, [text], attribute=wanted, words=words)[0]
+            for who, text in zip(deciding, texts, strict=True)
+        ]
     column = detector.attributes.index(wanted)
     cuts = [cuts_of(text, words) for text in texts]
     exact = closed_form(detector)

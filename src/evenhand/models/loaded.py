@@ -21,9 +21,9 @@ from evenhand.models.calibration import Calibration
 from evenhand.models.evidence import MOST_WORDS, Span, evidence
 from evenhand.models.find import detector
 from evenhand.models.protocol import Detector, Trained
-from evenhand.models.saving import ABOUT
+from evenhand.models.saving import ABOUT, CARD
 from evenhand.models.scoring import KnowsPosts
-from evenhand.models.shipped import BASE, CARD, MOST_BYTES, folder_of
+from evenhand.models.shipped import BASE, MOST_BYTES, folder_of
 
 Floats = NDArray[np.float64]
 BaseRate = float | Mapping[str, float] | None
@@ -84,8 +84,13 @@ class Loaded:
 
     @property
     def sha256(self) -> str | None:
-        """The checksum of the saved detector's document, which holds those of its other files."""
-        return sha256(self.folder / ABOUT) if self.folder else None
+        """The checksum of the saved detector's document, which holds those of its other files.
+
+        Of a cascade of such detectors that of all that decides.
+        """
+        if self.folder is None:
+            return getattr(self.raw, "sha256", None)
+        return sha256(self.folder / ABOUT)
 
     def score(
         self,

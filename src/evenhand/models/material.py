@@ -24,7 +24,7 @@ from evenhand.core.provenance import DataUsed
 from evenhand.core.streams import stream
 from evenhand.data.corpus import Corpus
 from evenhand.data.duplicates import strict_key
-from evenhand.data.find import find, reader, used
+from evenhand.data.find import expect_named, find, reader, used
 from evenhand.data.splits import Likeness, holdout, ties
 from evenhand.models._splicing import halved
 from evenhand.models._varying import near_words, varied
@@ -86,8 +86,11 @@ def material(plan: Plan, *, seed: int, held_out: pl.DataFrame | None = None) -> 
     """
     tables, data, counts = [], [], {}
     for part in plan.parts:
-        corpus = find(part.name)
         _expect_allowed(plan, part)
+        for named in (part.name, *part.not_in):
+            expect_named(named)
+    for part in plan.parts:
+        corpus = find(part.name)
         table = _labelled(corpus, part, plan.attributes)
         table = _split(corpus, table, part, seed, held_out)
         data.append(used(corpus))

@@ -287,7 +287,9 @@ def _plan(name: str, text: str, where: str) -> Plan:
         for a in attributes
         if a in _TAKEN
     ]
-    named = {a for part in parts if part for a in part.yes}
+    # Also of corpora that are faulty otherwise: what follows from a fault is none.
+    written = [row["yes"] for row in rows if isinstance(row, dict) and "yes" in row]
+    named = {a for yes in written if isinstance(yes, dict) for a in yes}
     faults += [
         f"{where}: no corpus labels {a}; give one yes.{a}" for a in attributes if a not in named
     ]
@@ -310,7 +312,8 @@ def _plan(name: str, text: str, where: str) -> Plan:
         for a, labels in part.yes.items()
         if not labels
     ]
-    faults += _unfounded(where, [part for part in parts if part], targets)
+    if all(parts):
+        faults += _unfounded(where, [part for part in parts if part], targets)
     if synthetic and synthetic.attribute not in attributes:
         faults.append(
             f"{where}: synthetic: {synthetic.attribute} is not among attributes "

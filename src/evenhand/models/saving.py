@@ -33,6 +33,8 @@ from evenhand.models.seen import Seen
 FORMAT = 1
 """Raised when an older version could no longer read what is written."""
 ABOUT, ARRAYS, TRAINING = "detector.json", "arrays.npz", "training.npz"
+CARD = "card.md"
+"""The model card in a detector's folder, where it has one."""
 _NEEDED: dict[str, type] = {
     "evenhand": str, "kind": str, "attributes": list, "options": dict, "provenance": dict,
     "files": dict,
@@ -54,6 +56,7 @@ def save(detector: Trained, folder: Path, *, data: Sequence[DataUsed] = ()) -> N
             _write(temporary / TRAINING, seen, record.recipe.name)
             text = json.dumps(_about(record, temporary), indent=2, ensure_ascii=False)
             (temporary / ABOUT).write_text(f"{text}\n", encoding="utf-8")
+        (folder / CARD).unlink(missing_ok=True)  # of another detector that was there
     except OSError as error:
         raise BadInput(f"{folder}: cannot be written: {error}") from error
 

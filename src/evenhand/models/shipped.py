@@ -19,8 +19,6 @@ from evenhand.models.saving import load
 BASE, FAST = "evenhand-base", "evenhand-fast"
 MOST_BYTES = {BASE: 25_000_000, FAST: 3_000_000}
 """The names of detectors in the box, and how large each may be with all its files."""
-CARD = "card.md"
-"""The model card in a detector's folder."""
 CHECKSUMS = "checksums.json"
 BOX = Path(__file__).parent / "in_the_box"
 

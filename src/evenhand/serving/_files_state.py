@@ -90,6 +90,12 @@ class State:
         unlike = [key for key in self.settings if known.get(key) != self.settings[key]]
         if "detector" in unlike:  # which decides how many rows are in a chunk
             unlike = [key for key in unlike if key != "rows in a chunk"]
+            before, now = known.get("detector") or {}, self.settings["detector"]
+            if all(before.get(key) == now[key] for key in ("detector", "sha256")):
+                parts = [key.replace("_", "-") for key in now if before.get(key) != now[key]]
+                unlike = [
+                    part for key in unlike for part in (parts if key == "detector" else [key])
+                ]
         raise BadInput(
             f"{self.out}: holds scores made with another {' and '.join(unlike) or 'setting'}; name "
             "another folder, or delete this one"

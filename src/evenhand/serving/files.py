@@ -46,6 +46,8 @@ class FileScores:
     input: str
     sha256: str | None
     """Of the input."""
+    detector: str | None
+    """The checksum of the detector, where it has one."""
     rows: int
     skipped: int
     listed: list[tuple[int, str]]
@@ -115,6 +117,7 @@ def score_file(
         state.scores,
         str(path),
         settings["input"]["sha256"],
+        settings["detector"]["sha256"],
         finished_before=finished,
         agreement=agreement,
         **found,
@@ -123,16 +126,13 @@ def score_file(
 
 def _settings(given: Source, loaded: Loaded, wanted: Wanted) -> dict[str, Any]:
     """What makes scores what they are."""
-    checksum = loaded.sha256
-    if isinstance(loaded.raw, Cascade):
-        checksum = loaded.raw.sha256
     rows = _ROWS_QUICK if isinstance(loaded.raw, FastDetector) else _ROWS
     return {
         "format": FORMAT,
         "evenhand": VERSION,
         "input": {"files": [file.name for file in given.files], "sha256": given.sha256()},
         "columns": [given.text, given.id],
-        "detector": {**asdict(wanted), "sha256": checksum},
+        "detector": {**asdict(wanted), "sha256": loaded.sha256},
         "rows in a chunk": rows,
     }
 

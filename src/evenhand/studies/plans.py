@@ -119,6 +119,8 @@ def _expect_whole(plan: Plan, student: LearnsMaterial) -> None:
         published_scores(find(plan.perspective))
     if any(what.varied for what in (*plan.parts, *([plan.synthetic] if plan.synthetic else ()))):
         find_base("")  # whose words stand for each other
+    for name in plan.teachers.detectors if plan.teachers else ():
+        detector(name)
     learning = [student] if isinstance(student, Transformer) else []
     if plan.teachers and plan.teachers.networks:
         learning.append(_own_recipe(student, plan))

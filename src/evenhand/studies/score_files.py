@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from evenhand.core.provenance import DataUsed, Run
@@ -81,11 +81,25 @@ def _skipped(found: FileScores, most: int) -> Grid:
     return Grid("skipped", "Skipped rows", ("row", "why"), cells, words=2)
 
 
+def _rates(rate: float | Mapping[str, float]) -> str:
+    if not isinstance(rate, Mapping):
+        return f"{100 * rate:.3g} %"
+    return ", ".join(f"{name} {100 * share:.3g} %" for name, share in rate.items())
+
+
 def _sentences(found: FileScores, wanted: Wanted) -> list[str]:
+    checksum = f" (SHA-256 {found.detector[:12]})" if found.detector else ""
     told = [
         f"{found.path}: a row for each of {count(found.rows)} rows, in their order, with the "
-        f"scores of {wanted.detector}."
+        f"scores of {wanted.detector}{checksum}."
     ]
+    if wanted.perspective_like:
+        told.append("Perspective-like scores: its order in the scale of published scores.")
+    elif wanted.base_rate is not None:
+        told.append(
+            f"Probabilities are mapped to {_rates(wanted.base_rate)} of posts, as if only the "
+            "share were another than where it was calibrated."
+        )
     if found.finished_before:
         told.insert(0, "These scores were finished before; nothing was left to do.")
     if found.skipped:

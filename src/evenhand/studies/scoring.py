@@ -33,7 +33,8 @@ class Wanted:
     """What is to be said of each text."""
 
     attribute: str | None = None
-    """The only one to show, and what evidence is of; without it all, and evidence of the first."""
+    """The only one to show, and what evidence is of; without it all, and evidence of the first of
+    these."""
     evidence: bool = False
     base_rate: BaseRate = None
     perspective_like: bool = False
@@ -80,7 +81,7 @@ def score_texts(
     shown = rows[:_SHOWN_TEXTS]
     grids = [_table(shown, attributes)]
     if wanted.evidence:
-        grids.append(_evidence_table(shown, _explained(loaded, wanted)))
+        grids.append(_evidence_table(shown, attributes[0]))
     summary = _sentences(loaded, attributes, thresholds, wanted)
     if len(rows) > len(shown):
         summary.insert(0, f"{count(len(shown))} of {count(len(rows))} texts; --json has all.")
@@ -111,7 +112,7 @@ def _rows(
         )
         spans: Sequence[Sequence[Span] | None] = [None] * len(batch)
         if wanted.evidence:
-            spans = loaded.evidence(batch, attribute=wanted.attribute)
+            spans = loaded.evidence(batch, attribute=attributes[0])
         for text, p, of_text in zip(batch, found, spans, strict=True):
             done += 1
             yield _Row(
@@ -128,11 +129,6 @@ def _rows(
 def _thresholds(loaded: Loaded, wanted: Wanted, attributes: Sequence[str]) -> dict[str, float]:
     every = loaded.thresholds(base_rate=wanted.base_rate, perspective_like=wanted.perspective_like)
     return {name: every[name] for name in attributes if name in every}
-
-
-def _explained(loaded: Loaded, wanted: Wanted) -> str:
-    """The attribute that evidence is of."""
-    return wanted.attribute or loaded.attributes[0]
 
 
 def _shown(text: str) -> str:
@@ -173,17 +169,19 @@ def _evidence_table(rows: Sequence[_Row], attribute: str) -> Grid:
 def _sentences(
     loaded: Loaded, attributes: Sequence[str], thresholds: Mapping[str, float], wanted: Wanted
 ) -> list[str]:
-    saved = f", saved by evenhand {loaded.written_by}, SHA-256 {(loaded.sha256 or '')[:12]}"
-    told = [f"{loaded.name}{saved if loaded.folder else ''}."]
+    saved = f", saved by evenhand {loaded.written_by}" if loaded.folder else ""
+    checksum = f", SHA-256 {loaded.sha256[:12]}" if loaded.sha256 else ""
+    told = [f"{loaded.name}{saved}{checksum}."]
     if thresholds:
         at = ", ".join(f"{name} {number(p)}" for name, p in thresholds.items())
         told.append(f"{_MARK} at or above the shipped threshold: {at}.")
     told.append(_calibrated(loaded, attributes, wanted))
     if wanted.evidence:
         told.append(
-            f"A weight is how far {_explained(loaded, wanted)} falls when the word is left out, 0 "
-            f"where another word suffices; of each text at most {_SHOWN_WORDS} words with a weight "
-            f"are shown, of texts of more than {MOST_WORDS} words runs of neighbouring ones."
+            f"A weight is how far the probability of {attributes[0]} falls when the word is left "
+            f"out, 0 where another word suffices; of each text at most {_SHOWN_WORDS} words with a "
+            f"weight are shown, of texts of more than {MOST_WORDS} words runs of neighbouring ones."
+            + (" --attribute asks of another." if len(attributes) > 1 else "")
         )
     return [*told, LIMITS]
 
@@ -234,7 +232,7 @@ def _about(
             }
             for name in attributes
         },
-        "evidence_of": _explained(loaded, wanted) if wanted.evidence else None,
+        "evidence_of": attributes[0] if wanted.evidence else None,
     }
 
 
