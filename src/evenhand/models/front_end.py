@@ -29,7 +29,7 @@ from evenhand.models._trace import Edit, Trace
 from evenhand.models._unchanged import TRIPLE, Unchanged
 
 VERSION: int = 1
-"""Raised when cleaning changes: a saved detector needs the front end it was trained with."""
+"""Raised when a release cleans otherwise than the one before: a saved detector needs its own."""
 Emoji = Literal["words", "kept", "dropped"]
 Identities = Literal["named", "one"]
 
