@@ -8,7 +8,8 @@ import pytest
 
 import evenhand
 from evenhand.core.provenance import sha256
-from evenhand.models.shipped import BOX, CARD, CHECKSUMS, MOST_BYTES
+from evenhand.models.saving import CARD
+from evenhand.models.shipped import BOX, CHECKSUMS, MOST_BYTES
 
 SEVEN = (
     "HATE", "TOXICITY", "SEVERE_TOXICITY", "IDENTITY_ATTACK", "INSULT", "PROFANITY", "THREAT",
