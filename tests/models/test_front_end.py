@@ -9,6 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from evenhand.core.errors import BadInput
+from evenhand.models._posts import addresses
 from evenhand.models.front_end import VERSION, FrontEnd
 
 CLEAN = FrontEnd()
@@ -302,6 +303,10 @@ def test_to_whom_a_post_is_sent_can_go(written: str, read: str):
         start, end = cleaned.span(place, place + 1)
         # A space stands for all that has gone between two; @ stands for a.
         assert char in (" ", "a") or char == written[start:end]
+
+
+def test_a_handle_and_an_address_are_one_edit():
+    assert addresses("RT @ann@example.social: hi") == [(0, 22, "")]
 
 
 @pytest.mark.parametrize(

@@ -101,9 +101,11 @@ def test_an_unknown_plan_and_another_encoding_are_refused(tmp_path: Path):
 
 
 def test_what_follows_from_a_fault_is_none(tmp_path: Path):
+    other = '[[corpus]]\nname = "b.csv"\nyes.HATE = ["bad"]\n'
     target = '[calibrate]\nHATE = { corpora = ["posts.csv"] }\n'
+    wrong = SMALL.replace("yes.", "times_withou = 1\nyes.")
     with pytest.raises(BadInput) as caught:
-        find_plan(written(tmp_path, SMALL.replace("yes.", "times_withou = 1\nyes.") + target))
+        find_plan(written(tmp_path, wrong + other + target))
     assert len(caught.value.faults) == 1
 
 
